@@ -1,0 +1,52 @@
+# Each target sets up what it needs: a virtual environment in .venv, with the tested versions.
+VENV := .venv
+BIN := $(VENV)/bin
+PYTHON ?= python3
+CASES ?= 20000
+SEED ?=
+
+.PHONY: help demo test check format battery bench clean
+.DEFAULT_GOAL := help
+
+help:  ## show this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+# torch first and alone: its version decides which build everything after it is content with
+$(VENV)/ready: pyproject.toml constraints.txt
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt torch
+	$(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt \
+		--editable '.[all,test,check]'
+	touch $@
+
+$(VENV)/ready-bench: $(VENV)/ready
+	$(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt '.[bench]' --editable .
+	touch $@
+
+demo: $(VENV)/ready  ## kernel regression as attention: a table and a figure, in build/demo.png
+	$(BIN)/regard demo --figure build/demo.png
+
+test: $(VENV)/ready  ## every test, and the shapes in the signatures checked as they run
+	$(BIN)/python -m pytest --doctest-modules src tests
+	$(BIN)/python -m pytest -q -p jaxtyping --jaxtyping-packages=regard,beartype.beartype \
+		tests/attention/test_reference.py tests/attention/test_inspect.py tests/masks
+
+check: $(VENV)/ready  ## ruff, mypy --strict, import-linter
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+format: $(VENV)/ready  ## rewrite the code in the project's format
+	$(BIN)/ruff check --fix
+	$(BIN)/ruff format
+
+battery: $(VENV)/ready  ## the long randomised run: make battery CASES=20000 [SEED=1]
+	$(BIN)/python -m tests.battery --cases $(CASES) $(if $(SEED),--seed $(SEED))
+
+bench: $(VENV)/ready-bench  ## ours beside the peers; writes benchmarks/REPORT.md
+	$(BIN)/python -m benchmarks.run
+	$(BIN)/python -m benchmarks.report
+
+clean:  ## remove the environment and what was built
+	rm -rf $(VENV) build

@@ -1,0 +1,77 @@
+"""Attention is score, mask, softmax, average: one operation, and its weights can be looked at."""
+
+from regard import masks, scores
+from regard.attention.api import attend, explain
+from regard.attention.inspect import entropy, overview, received, rectangle, top, weights
+from regard.errors import (
+    ImplError,
+    KindError,
+    MissingError,
+    RegardError,
+    ShapeError,
+    ValueRangeError,
+)
+from regard.masks import Causal, Dense, Documents, Lengths, NotSelf, Window
+from regard.scores import (
+    Additive,
+    Bilinear,
+    Biweight,
+    Boxcar,
+    Cauchy,
+    Cosine,
+    CosineKernel,
+    Distances,
+    Dot,
+    Elementwise,
+    Epanechnikov,
+    Gaussian,
+    Laplacian,
+    Slope,
+    Triangular,
+    Tricube,
+    Uniform,
+)
+from regard.version import __version__
+
+__all__ = [
+    "Additive",
+    "Bilinear",
+    "Biweight",
+    "Boxcar",
+    "Cauchy",
+    "Causal",
+    "Cosine",
+    "CosineKernel",
+    "Dense",
+    "Distances",
+    "Documents",
+    "Dot",
+    "Elementwise",
+    "Epanechnikov",
+    "Gaussian",
+    "ImplError",
+    "KindError",
+    "Laplacian",
+    "Lengths",
+    "MissingError",
+    "NotSelf",
+    "RegardError",
+    "ShapeError",
+    "Slope",
+    "Triangular",
+    "Tricube",
+    "Uniform",
+    "ValueRangeError",
+    "Window",
+    "__version__",
+    "attend",
+    "entropy",
+    "explain",
+    "masks",
+    "overview",
+    "received",
+    "rectangle",
+    "scores",
+    "top",
+    "weights",
+]

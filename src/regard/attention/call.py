@@ -1,0 +1,176 @@
+"""One attention call in the shape every kernel takes: three axes, spans, one formula."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from regard.masks import And, Causal, Lengths, Mask
+from regard.scores import Form
+
+__all__ = ["Call", "Pattern", "make_call", "pattern_of"]
+
+Pattern = Literal["full", "causal", "lengths", "spans"]
+
+
+@dataclass(frozen=True, eq=False)
+class Call:
+    """The batch axes of q, k and v are flattened into one, of size B.
+
+    What is shared is kept once: ``p0``, ``p1`` and ``table`` have a leading axis P that divides B
+    and belong to batch entry ``b % P`` (heads come last), ``lo``, ``hi`` and ``dense`` a leading
+    axis M that divides B and belong to ``b // (B // M)`` (sequences come first).
+    """
+
+    q: Float[Tensor, "B n h"]
+    k: Float[Tensor, "B m h"]
+    v: Float[Tensor, "B m v"]
+    phi: str = "q * k"
+    p0: Tensor | None = None  # [P, h]
+    p1: Tensor | None = None  # [P, h]
+    scale: float = 1.0
+    table: Tensor | None = None  # [P, n + m - 1]: bias at the distance j - i = t - (n - 1)
+    pattern: Pattern = "full"  # what is known of the spans without looking at them
+    lo: Tensor | None = None  # [M, n]
+    hi: Tensor | None = None  # [M, n]
+    not_self: bool = False
+    dense: Tensor | None = None  # [M, n, m]
+    dropout: float = 0.0
+    seed: Tensor | None = None
+
+    @property
+    def n(self) -> int:
+        """How many queries."""
+        return self.q.shape[1]
+
+    @property
+    def m(self) -> int:
+        """How many keys."""
+        return self.k.shape[1]
+
+    def bounds(self) -> tuple[Tensor, Tensor]:
+        """The spans written out for every batch entry, [B, n] each."""
+        shape = (self.q.shape[0], self.n)
+        if self.lo is None or self.hi is None:
+            lo = torch.zeros(shape, dtype=torch.int64, device=self.q.device)
+            return lo, torch.full_like(lo, self.m)
+        return _by_sequence(self.lo, shape[0]), _by_sequence(self.hi, shape[0])
+
+    def allowed(self, start: int = 0, stop: int | None = None) -> Tensor:
+        """The mask of the queries from start to stop written out, [B, r, m]."""
+        i = torch.arange(start, self.n if stop is None else stop, device=self.q.device)
+        j = torch.arange(self.m, device=self.q.device)
+        lo, hi = (x[:, start:stop].unsqueeze(-1) for x in self.bounds())
+        seen = (lo <= j) & (j < hi)
+        if self.not_self:
+            seen = seen & (i[:, None] != j)
+        if self.dense is None:
+            return seen
+        return seen & _by_sequence(self.dense[:, start:stop], self.q.shape[0])
+
+    def scores(self, start: int = 0, stop: int | None = None) -> Float[Tensor, "B r m"]:
+        """The scores of the queries from start to stop, before the mask: the definition."""
+        stop = self.n if stop is None else stop
+        batch = self.q.shape[0]
+        p0, p1 = (None if p is None else _by_head(p, batch) for p in (self.p0, self.p1))
+        s = Form(self.q[:, start:stop], self.k, self.phi, p0, p1, self.scale).pairwise()
+        if self.table is None:
+            return s
+        i = torch.arange(start, stop, device=self.q.device)
+        j = torch.arange(self.m, device=self.q.device)
+        return s + _by_head(self.table[:, j - i[:, None] + self.n - 1], batch)
+
+
+def _by_sequence(x: Tensor, batch: int) -> Tensor:
+    return x.repeat_interleave(batch // max(x.shape[0], 1), 0)
+
+
+def _by_head(x: Tensor, batch: int) -> Tensor:
+    return x.repeat(batch // max(x.shape[0], 1), *(1,) * (x.ndim - 1))
+
+
+def pattern_of(mask: Mask | None) -> Pattern:
+    """What a mask's type alone tells of its spans."""
+    match mask:
+        case None:
+            return "full"
+        case Causal(offset=0):
+            return "causal"
+        case Lengths(lengths=Tensor(ndim=1)):
+            return "lengths"
+        case And() | _:
+            return "spans"
+
+
+def make_call(
+    q: Tensor,
+    k: Tensor,
+    v: Tensor,
+    form: Form,
+    mask: Mask | None,
+    dropout: float = 0.0,
+    seed: Tensor | None = None,
+) -> Call:
+    """Flatten the batch axes and lay out parameters, bias and mask beside them."""
+    batch, n, m = q.shape[:-2], q.shape[-2], k.shape[-2]
+    lo = hi = dense = table = None
+    not_self = False
+    if mask is not None:
+        spans = mask.spans(batch, n, m, q.device)
+        lo, hi = (_sequences_first(x, batch, (n,)) for x in (spans.lo, spans.hi))
+        not_self = spans.not_self
+        if spans.dense is not None:
+            dense = _sequences_first(spans.dense, batch, (n, m))
+    if form.bias is not None:
+        table = form.bias.table(n, m, q.device).to(form.q.dtype)
+        table = table.reshape(-1, table.shape[-1])
+    p0, p1 = (_heads_last(p, batch, form.q.shape[-1]) for p in (form.p0, form.p1))
+    return Call(
+        *(_flat(x) for x in (form.q, form.k, v)),
+        form.phi,
+        p0,
+        p1,
+        form.scale,
+        table,
+        pattern_of(mask),
+        lo,
+        hi,
+        not_self,
+        dense,
+        dropout,
+        seed,
+    )
+
+
+def _flat(x: Tensor) -> Tensor:
+    size = 1
+    for axis in x.shape[:-2]:
+        size *= axis
+    return x.reshape(size, *x.shape[-2:])  # not -1: there may be no elements
+
+
+def _heads_last(p: Tensor | None, batch: torch.Size, h: int) -> Tensor | None:
+    """[P, h] from what broadcasts against [*b, h]."""
+    if p is None:
+        return None
+    lead = max(p.ndim - 1, 0)
+    axes = batch[len(batch) - lead :] if lead else ()
+    p = p.expand(*axes, h)
+    return _flat(p.unsqueeze(-2)).squeeze(-2)
+
+
+def _sequences_first(x: Tensor, batch: torch.Size, tail: tuple[int, ...]) -> Tensor:
+    """[M, *tail] from what broadcasts against [*b, *tail], kept small where it can be."""
+    keep = x.ndim - len(tail)
+    if not keep or all(axis == 1 for axis in x.shape[:keep]):
+        return x.expand(*x.shape[:keep], *tail).reshape(1, *tail)
+    if keep == len(batch) and all(axis == 1 for axis in x.shape[1:keep]):
+        return x.expand(*x.shape[:keep], *tail).reshape(x.shape[0], *tail)
+    size = 1
+    for axis in batch:
+        size *= axis
+    return x.expand(*batch, *tail).reshape(size, *tail)

@@ -1,0 +1,222 @@
+"""Kernels for a formula: ``formula.py`` with the formula's lines written in, compiled once.
+
+The text becomes a file in the user's cache folder, next to which numba keeps the machine code, so
+the second process that uses a score does not wait for the compiler. ``REGARD_CACHE`` moves it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import sys
+import tempfile
+from functools import lru_cache
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
+from types import ModuleType
+from typing import Any, NamedTuple
+
+from regard.scores.expression import NAMES, derivative, parse, source
+
+__all__ = ["EXP_SUM", "TANH_SUM", "Kernels", "kernels", "written"]
+
+# tanh(a + b), when q = exp(2 a) and k = exp(2 b) have been computed once a token. Four fractions
+# are added over one denominator: one division serves four features. The bound on the product
+# changes nothing that REAL could hold and keeps four of them in range.
+EXP_SUM = "(p0 * (((q * k) - 1.0) / ((q * k) + 1.0)))"
+# the same when q = tanh(a) and k = tanh(b): exact for small a and b, where the other one cancels
+TANH_SUM = "(p0 * ((q + k) / (1.0 + (q * k))))"
+
+_FRACTIONS = """
+@njit(inline="always", **_inner)
+def phi4(qa, qb, qc, qd, ka, kb, kc, kd, p0a, p0b, p0c, p0d, p1a, p1b, p1c, p1d):
+    xa, xb, xc, xd = {products}
+    da, db, dc, dd = xa + REAL(1.0), xb + REAL(1.0), xc + REAL(1.0), xd + REAL(1.0)
+    na, nb, nc, nd = {numerators}
+    dab, dcd = da * db, dc * dd
+    return ((na * db + nb * da) * dcd + (nc * dd + nd * dc) * dab) / (dab * dcd)
+"""
+_SUM = """
+@njit(inline="always", **_inner)
+def phi4(qa, qb, qc, qd, ka, kb, kc, kd, p0a, p0b, p0c, p0d, p1a, p1b, p1c, p1d):
+    return (phi(qa, ka, p0a, p1a) + phi(qb, kb, p0b, p1b)) + (
+        phi(qc, kc, p0c, p1c) + phi(qd, kd, p0d, p1d)
+    )
+"""
+_FOUR = {
+    EXP_SUM: _FRACTIONS.format(
+        products=", ".join(f"min(q{x} * k{x}, BOUND)" for x in "abcd"),
+        numerators=", ".join(f"p0{x} * (x{x} - REAL(1.0))" for x in "abcd"),
+    ),
+    TANH_SUM: _FRACTIONS.format(
+        products=", ".join(f"q{x} * k{x}" for x in "abcd"),
+        numerators=", ".join(f"p0{x} * (q{x} + k{x})" for x in "abcd"),
+    ),
+}
+_SLOPES = {  # derivatives by hand, where the formula's own would cancel or divide too often
+    EXP_SUM: {
+        "q": "REAL(2.0) * p0 * k * square(REAL(1.0) / (q * k + REAL(1.0)))",
+        "k": "REAL(2.0) * p0 * q * square(REAL(1.0) / (q * k + REAL(1.0)))",
+    },
+    TANH_SUM: {
+        "q": "p0 * (REAL(1.0) - k * k) * square(REAL(1.0) / (q * k + REAL(1.0)))",
+        "k": "p0 * (REAL(1.0) - q * q) * square(REAL(1.0) / (q * k + REAL(1.0)))",
+    },
+}
+
+_HEADER = """\
+from math import cos, sin, sqrt
+
+from regard.attention.cpu.elementary import exp{bits} as exp, log{bits} as log, tanh{bits} as tanh
+
+REAL = np.float{bits}
+INF = REAL(np.inf)
+BOUND = REAL({bound})
+USES_P0 = {uses_p0}
+USES_P1 = {uses_p1}
+
+_inner = {{
+    "nogil": True,
+    "cache": True,
+    "error_model": "numpy",
+    "fastmath": {{"contract", "reassoc", "nsz", "arcp"}},
+}}
+
+
+@njit(inline="always", **_inner)
+def square(x):
+    return x * x
+
+
+@njit(inline="always", **_inner)
+def power(x, c):
+    return x**c
+
+
+@njit(inline="always", **_inner)
+def sign(x):
+    return REAL(1.0) if x > REAL(0.0) else (REAL(-1.0) if x < REAL(0.0) else REAL(0.0))
+
+
+@njit(inline="always", **_inner)
+def select(condition, a, b):
+    return a if condition else b  # both are computed: a choice of values, not of ways
+
+
+@njit(inline="always", **_inner)
+def minimum(a, b):
+    return a if a < b else b
+
+
+@njit(inline="always", **_inner)
+def maximum(a, b):
+    return a if a > b else b
+
+
+@njit(inline="always", **_inner)
+def phi(q, k, p0, p1):
+    return REAL({phi})
+
+{four}
+"""
+_SLOPE = """
+@njit(inline="always", **_inner)
+def phi_{name}(q, k, p0, p1):
+    return REAL({slope})
+
+"""
+_OPEN, _CLOSE = "# <formula>\n", "# </formula>\n"
+
+
+def written(phi: str, bits: int) -> str:
+    """The source of ``formula.py`` for a formula, in float32 or float64."""
+    text = Path(__file__).with_name("formula.py").read_text(encoding="utf-8")
+    before, rest = text.split(_OPEN)
+    _, after = rest.split(_CLOSE)
+    formula = parse(phi)
+    header = _HEADER.format(
+        bits=bits,
+        bound="1e8" if bits == 32 else "1e17",  # noqa: PLR2004 - float32
+        phi=source(formula),
+        uses_p0="p0" in phi,
+        uses_p1="p1" in phi,
+        four=_FOUR.get(phi, _SUM),
+    )
+    for name in NAMES:
+        slope = _SLOPES.get(phi, {}).get(name) or source(derivative(formula, name))
+        header += _SLOPE.format(name=name, slope=slope)
+    return before + _OPEN + header + _CLOSE + after
+
+
+class Kernels(NamedTuple):
+    """The compiled functions for one formula and number type."""
+
+    formula: ModuleType
+    drivers: ModuleType
+
+    def forward(self, *args: Any) -> None:  # noqa: ANN401 - see drivers.SIGNATURES
+        """Run ``drivers.forward``."""
+        _driver(self.drivers, "forward")(self.formula.score_tile, *args)
+
+    def scores(self, *args: Any) -> None:  # noqa: ANN401
+        """Run ``drivers.scores``."""
+        _driver(self.drivers, "scores")(self.formula.score_tile, *args)
+
+    def backward(self, *args: Any) -> None:  # noqa: ANN401
+        """Run ``drivers.backward``."""
+        _driver(self.drivers, "backward")(self.formula.score_tile, self.formula.pull_tile, *args)
+
+
+@lru_cache(maxsize=256)
+def kernels(phi: str, bits: int) -> Kernels:
+    """The kernels of a formula, compiled when first wanted and then kept on disk."""
+    return Kernels(_loaded(written(phi, bits), "formula"), _drivers(bits))
+
+
+@lru_cache(maxsize=2)
+def _drivers(bits: int) -> ModuleType:
+    text = Path(__file__).with_name("drivers.py").read_text(encoding="utf-8")
+    text = text.replace("REAL = np.float32\n", f"REAL = np.float{bits}\n")
+    return _loaded(text.replace("import exp32 as exp", f"import exp{bits} as exp"), "drivers")
+
+
+def _driver(drivers: ModuleType, name: str) -> Any:  # noqa: ANN401 - a numba dispatcher
+    driver = getattr(drivers, name)
+    if not driver.signatures:
+        driver.compile(drivers.SIGNATURES[name])
+    return driver
+
+
+def _loaded(text: str, kind: str) -> ModuleType:
+    name = f"regard_{kind}_{hashlib.sha256(text.encode()).hexdigest()[:16]}"
+    spec = spec_from_file_location(name, _stored(name, text))
+    assert spec is not None  # noqa: S101 - the path ends in .py
+    assert spec.loader is not None  # noqa: S101 - and so it has a loader
+    module = module_from_spec(spec)
+    sys.modules[name] = module  # numba looks functions up by their module
+    spec.loader.exec_module(module)
+    return module
+
+
+def _stored(name: str, text: str) -> Path:
+    """A file that holds the text: in the cache, or in a private folder if that cannot be written."""
+    told = os.environ.get("REGARD_CACHE")
+    base = Path(told) if told else Path(os.environ.get("XDG_CACHE_HOME", "~/.cache")) / "regard"
+    try:
+        folder = base.expanduser()
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        path = folder / f"{name}.py"
+        if not path.exists() or path.read_text(encoding="utf-8") != text:
+            _write(path, text)
+    except (OSError, RuntimeError):  # read-only, full, or no home
+        path = Path(tempfile.mkdtemp(prefix="regard-")) / f"{name}.py"
+        _write(path, text)
+    return path
+
+
+def _write(path: Path, text: str) -> None:
+    """Whole or not at all: another process may be reading."""
+    handle, temporary = tempfile.mkstemp(dir=path.parent, suffix=".tmp")
+    with os.fdopen(handle, "w", encoding="utf-8") as file:
+        file.write(text)
+    Path(temporary).replace(path)

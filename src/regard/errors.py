@@ -1,0 +1,48 @@
+"""Every error regard raises on purpose.
+
+::
+
+    RegardError
+    ├── ShapeError (ValueError)    axes, dtypes or devices do not fit together
+    ├── ValueRangeError (ValueError)  a number outside what is allowed
+    ├── KindError (TypeError)      an argument of the wrong type
+    ├── ImplError (RuntimeError)   a named implementation cannot run this call
+    └── MissingError (ImportError) an optional package is not installed
+
+Each is also the builtin its reader would expect, so ``except ValueError`` works without regard.
+"""
+
+from __future__ import annotations
+
+__all__ = [
+    "ImplError",
+    "KindError",
+    "MissingError",
+    "RegardError",
+    "ShapeError",
+    "ValueRangeError",
+]
+
+
+class RegardError(Exception):
+    """The base of every error raised on purpose."""
+
+
+class ShapeError(RegardError, ValueError):
+    """Axes, dtypes or devices do not fit together."""
+
+
+class ValueRangeError(RegardError, ValueError):
+    """A number outside what is allowed."""
+
+
+class KindError(RegardError, TypeError):
+    """An argument of the wrong type."""
+
+
+class ImplError(RegardError, RuntimeError):
+    """A named implementation cannot run this call."""
+
+
+class MissingError(RegardError, ImportError):
+    """An optional package is not installed."""
