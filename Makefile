@@ -20,7 +20,8 @@ $(VENV)/ready: pyproject.toml constraints.txt
 	touch $@
 
 $(VENV)/ready-bench: $(VENV)/ready
-	$(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt '.[bench]' --editable .
+	$(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt \
+		--editable '.[bench]'
 	touch $@
 
 demo: $(VENV)/ready  ## kernel regression as attention: a table and a figure, in build/demo.png

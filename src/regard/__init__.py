@@ -1,8 +1,8 @@
 """Attention is score, mask, softmax, average: one operation, and its weights can be looked at."""
 
-from regard import masks, scores
-from regard.attention.api import attend, explain
-from regard.attention.inspect import entropy, overview, received, rectangle, top, weights
+from importlib import import_module
+from typing import TYPE_CHECKING
+
 from regard.errors import (
     ImplError,
     KindError,
@@ -11,27 +11,32 @@ from regard.errors import (
     ShapeError,
     ValueRangeError,
 )
-from regard.masks import Causal, Dense, Documents, Lengths, NotSelf, Window
-from regard.scores import (
-    Additive,
-    Bilinear,
-    Biweight,
-    Boxcar,
-    Cauchy,
-    Cosine,
-    CosineKernel,
-    Distances,
-    Dot,
-    Elementwise,
-    Epanechnikov,
-    Gaussian,
-    Laplacian,
-    Slope,
-    Triangular,
-    Tricube,
-    Uniform,
-)
 from regard.version import __version__
+
+if TYPE_CHECKING:
+    from regard import masks, scores
+    from regard.attention.api import attend, explain
+    from regard.attention.inspect import entropy, overview, received, rectangle, top, weights
+    from regard.masks import Causal, Dense, Documents, Lengths, NotSelf, Window
+    from regard.scores import (
+        Additive,
+        Bilinear,
+        Biweight,
+        Boxcar,
+        Cauchy,
+        Cosine,
+        CosineKernel,
+        Distances,
+        Dot,
+        Elementwise,
+        Epanechnikov,
+        Gaussian,
+        Laplacian,
+        Slope,
+        Triangular,
+        Tricube,
+        Uniform,
+    )
 
 __all__ = [
     "Additive",
@@ -75,3 +80,62 @@ __all__ = [
     "top",
     "weights",
 ]
+
+# Where each name lives, imported when first asked for: torch takes seconds to import, and
+# `regard --help` does without.
+_HOME = {
+    "regard.attention.api": (
+        "attend",
+        "explain",
+    ),
+    "regard.attention.inspect": (
+        "entropy",
+        "overview",
+        "received",
+        "rectangle",
+        "top",
+        "weights",
+    ),
+    "regard.masks": (
+        "Causal",
+        "Dense",
+        "Documents",
+        "Lengths",
+        "NotSelf",
+        "Window",
+    ),
+    "regard.scores": (
+        "Additive",
+        "Bilinear",
+        "Biweight",
+        "Boxcar",
+        "Cauchy",
+        "Cosine",
+        "CosineKernel",
+        "Distances",
+        "Dot",
+        "Elementwise",
+        "Epanechnikov",
+        "Gaussian",
+        "Laplacian",
+        "Slope",
+        "Triangular",
+        "Tricube",
+        "Uniform",
+    ),
+}
+
+
+def __getattr__(name: str) -> object:
+    if name in ("masks", "scores"):
+        return import_module(f"regard.{name}")
+    for home, names in _HOME.items():
+        if name in names:
+            value = globals()[name] = getattr(import_module(home), name)
+            return value
+    msg = f"module 'regard' has no attribute {name!r}"
+    raise AttributeError(msg)
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -7,6 +7,7 @@ really see such a row are marked: their output becomes NaN, everyone else's does
 
 from __future__ import annotations
 
+from dataclasses import replace
 from math import isfinite
 from typing import NamedTuple
 
@@ -61,26 +62,72 @@ def _zeroed(
 
 
 def clean_call(call: Call) -> Cleaned:
-    """Clean under spans, in O(n + m) memory unless the mask itself is dense."""
+    """Clean under spans, in O(n + m) memory unless the mask itself is dense.
+
+    What nobody sees, and who sees nothing, is set to zero even if it is finite: kernels look at the
+    range of the numbers to choose their arithmetic, and garbage must not choose it for them.
+    """
     q, k, v = call.q, call.k, call.v
+    if call.lo is None or call.hi is None:
+        return Cleaned(q, k, v, None)  # everyone sees everything: a NaN is everyone's
+    batch = q.shape[0]
+    own = replace(call, q=q[: call.lo.shape[0]], k=k[: call.lo.shape[0]])  # the mask's own rows
+    if call.dense is None:
+        seen, seeing = _counts(own)
+    else:
+        own = replace(own, q=q[: call.dense.shape[0]], k=k[: call.dense.shape[0]])
+        own = own if call.dense.shape[0] >= call.lo.shape[0] else call
+        allowed = own.allowed()
+        seen, seeing = allowed.sum(1), allowed.sum(2)
+    seen, seeing = (x.repeat_interleave(batch // max(x.shape[0], 1), 0) > 0 for x in (seen, seeing))
+    q, k, v = _zero(q, ~seeing), _zero(k, ~seen), _zero(v, ~seen)
     if all_finite(q, k, v):
         return Cleaned(q, k, v, None)
-    if call.dense is not None:
-        return clean_rows(q, k, v, call.allowed())
     bad_q = ~q.isfinite().all(-1)
     bad_k = ~(k.isfinite().all(-1) & v.isfinite().all(-1))
+    return Cleaned(_zero(q, bad_q), _zero(k, bad_k), _zero(v, bad_k), bad_q | _sees(call, bad_k))
+
+
+def _counts(call: Call) -> tuple[Tensor, Tensor]:
+    """How many queries see each key, and how many keys each query sees, from spans alone."""
     lo, hi = call.bounds()
     hi = torch.maximum(lo, hi)
-    before = torch.nn.functional.pad(bad_k.cumsum(-1), (1, 0))  # bad keys before each position
-    bad_seen = before.gather(-1, hi) - before.gather(-1, lo)
-    seen = hi - lo
+    seeing = hi - lo
+    steps = torch.zeros(lo.shape[0], call.m + 1, dtype=torch.int64, device=lo.device)
+    ones = torch.ones_like(lo)
+    seen = steps.scatter_add(1, lo, ones).scatter_add(1, hi, -ones).cumsum(1)[:, :-1]
     if call.not_self:
-        here = torch.arange(call.n, device=q.device)
-        inside = (lo <= here) & (here < hi)
-        own = torch.zeros_like(bad_q)
         common = min(call.n, call.m)
-        own[:, :common] = bad_k[:, :common]
-        bad_seen = bad_seen - (inside & own).long()
-        seen = seen - inside.long()
-    poisoned = (bad_seen > 0) | (bad_q & (seen > 0))
-    return Cleaned(*_zeroed(q, k, v, bad_q, bad_k), poisoned)
+        here = torch.arange(common, device=lo.device)
+        inside = ((lo[:, :common] <= here) & (here < hi[:, :common])).long()
+        seen, seeing = seen.clone(), seeing.clone()
+        seen[:, :common] -= inside
+        seeing[:, :common] -= inside
+    return seen, seeing
+
+
+def _sees(call: Call, bad: Tensor) -> Tensor:
+    """Which queries see any of the keys marked in ``bad`` [B, m]."""
+    if call.dense is not None:
+        return (call.allowed() & bad.unsqueeze(1)).any(-1)
+    lo, hi = call.bounds()
+    hi = torch.maximum(lo, hi)
+    before = torch.nn.functional.pad(bad.long().cumsum(-1), (1, 0))  # bad keys before each position
+    count = before.gather(-1, hi) - before.gather(-1, lo)
+    if call.not_self:
+        common = min(call.n, call.m)
+        here = torch.arange(common, device=lo.device)
+        inside = (lo[:, :common] <= here) & (here < hi[:, :common]) & bad[:, :common]
+        count[:, :common] -= inside.long()
+    return count > 0
+
+
+def _zero(x: Tensor, rows: Tensor) -> Tensor:
+    """x [B, r, f] with some rows [B, r] set to zero."""
+    if not bool(rows.any()):
+        return x
+    if x.device.type == "cpu" and x.dtype in (torch.float32, torch.float64):
+        array = x.detach().numpy().copy()  # numpy: see _finite_ends
+        array[rows.numpy()] = 0
+        return torch.from_numpy(array)
+    return x.masked_fill(rows.unsqueeze(-1), 0)

@@ -30,8 +30,8 @@ class Call:
     k: Float[Tensor, "B m h"]
     v: Float[Tensor, "B m v"]
     phi: str = "q * k"
-    p0: Tensor | None = None  # [P, h]
-    p1: Tensor | None = None  # [P, h]
+    p0: Tensor | None = None  # [P, h], float64 like p1 and table
+    p1: Tensor | None = None
     scale: float = 1.0
     table: Tensor | None = None  # [P, n + m - 1]: bias at the distance j - i = t - (n - 1)
     pattern: Pattern = "full"  # what is known of the spans without looking at them
@@ -82,7 +82,8 @@ class Call:
             return s
         i = torch.arange(start, stop, device=self.q.device)
         j = torch.arange(self.m, device=self.q.device)
-        return s + _by_head(self.table[:, j - i[:, None] + self.n - 1], batch)
+        bias = self.table.to(s.dtype)[:, j - i[:, None] + self.n - 1]
+        return s + _by_head(bias, batch)
 
 
 def _by_sequence(x: Tensor, batch: int) -> Tensor:
@@ -126,8 +127,8 @@ def make_call(
         if spans.dense is not None:
             dense = _sequences_first(spans.dense, batch, (n, m))
     if form.bias is not None:
-        table = form.bias.table(n, m, q.device).to(form.q.dtype)
-        table = table.reshape(-1, table.shape[-1])
+        table = form.bias.table(n, m, q.device)
+        table = table if table.ndim > 1 else table.unsqueeze(0)
     p0, p1 = (_heads_last(p, batch, form.q.shape[-1]) for p in (form.p0, form.p1))
     return Call(
         *(_flat(x) for x in (form.q, form.k, v)),

@@ -5,17 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-import torch
 from torch import Tensor
-from torch.autograd import forward_ad
 
 from regard.attention.call import pattern_of
+from regard.attention.modes import is_transformed
 from regard.errors import ImplError, ValueRangeError
 from regard.masks import Mask
 from regard.optional import has
 from regard.scores import Dot, Score
 
-__all__ = ["Choice", "Impl", "choose", "is_transformed"]
+__all__ = ["Choice", "Impl", "choose"]
 
 Impl = Literal["auto", "reference", "native", "cpu"]
 FUSED = ("native", "cpu")  # fastest first
@@ -38,17 +37,6 @@ class Choice:
         lines = [f"{self.impl}: {self.reason}"]
         lines += [f"not {name}: {why}" for name, why in self.refused]
         return "\n".join(lines)
-
-
-def is_transformed(*tensors: Tensor) -> bool:
-    """Whether torch.func or forward-mode differentiation is at work on any of the tensors."""
-    if torch.compiler.is_compiling():
-        return False
-    if any(torch._C._functorch.is_functorch_wrapped_tensor(x) for x in tensors):
-        return True
-    if forward_ad._current_level < 0:
-        return False
-    return any(forward_ad.unpack_dual(x).tangent is not None for x in tensors)
 
 
 def _refusal(

@@ -8,11 +8,12 @@ garbage by zero, and do the work as well. It has no second derivative: ``ops`` s
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import torch
 from torch import Tensor
 
-from regard.attention.absent import clean_call
+from regard.attention.absent import Cleaned, all_finite, clean_call
 from regard.attention.call import Call
 
 __all__ = ["backward", "forward"]
@@ -24,6 +25,8 @@ _flash_backward = torch.ops.aten._scaled_dot_product_flash_attention_for_cpu_bac
 def _pieces(call: Call) -> Iterator[tuple[slice, int]]:
     """Batch entries that share a number of keys, and that number."""
     batch = call.q.shape[0]
+    if not batch or not call.n:
+        return
     if call.pattern != "lengths" or call.hi is None:
         yield slice(0, batch), call.m
         return
@@ -34,44 +37,61 @@ def _pieces(call: Call) -> Iterator[tuple[slice, int]]:
 
 def forward(call: Call) -> tuple[Tensor, Tensor]:
     """The output, and the logarithm of each row's normaliser."""
-    out = call.v.new_zeros(*call.q.shape[:2], call.v.shape[-1])
-    lse = call.q.new_full(call.q.shape[:2], -torch.inf)
-    if not out.numel() or not call.m:
+    out, lse = _forward(call)
+    if all_finite(out):
         return out, lse
-    causal = call.pattern == "causal"
-    fine = clean_call(call) if causal else None  # nothing is hidden from anyone otherwise
-    q, k, v = (fine.q, fine.k, fine.v) if fine else (call.q, call.k, call.v)
-    for part, m in _pieces(call):
-        if m:
-            got = _flash(
-                q[part][None], k[part, :m][None], v[part, :m][None], 0.0, causal, scale=call.scale
-            )
-            out[part], lse[part] = got[0][0], got[1][0]
-    return (fine.spoil(out) if fine else out), lse
+    # NaN from a key that was not to be seen, or scores beyond float32: once more, with care
+    fine = clean_call(call)
+    out, lse = _forward(_careful(call, fine))
+    return fine.spoil(out.to(call.q.dtype)), lse
 
 
 def backward(
     call: Call, out: Tensor, lse: Tensor, dout: Tensor
 ) -> tuple[Tensor, Tensor, Tensor, None, None, None]:
     """The gradients of q, k and v; nothing else learns in a plain dot product."""
-    dq, dk, dv = (torch.zeros_like(x) for x in (call.q, call.k, call.v))
-    if not out.numel() or not call.m:
-        return dq, dk, dv, None, None, None
+    grads = _backward(call, out, lse, dout)
+    if not all_finite(*grads):
+        fine = clean_call(call)
+        if fine.poisoned is not None:
+            out = out.masked_fill(fine.poisoned.unsqueeze(-1), 0)
+        careful = _careful(call, fine)
+        found = _backward(careful, out.double(), lse, dout.double())
+        grads = [x.to(call.q.dtype) for x in found]
+    dq, dk, dv = grads
+    return dq, dk, dv, None, None, None
+
+
+def _careful(call: Call, fine: Cleaned) -> Call:
+    return replace(call, q=fine.q.double(), k=fine.k.double(), v=fine.v.double())
+
+
+def _forward(call: Call) -> tuple[Tensor, Tensor]:
     causal = call.pattern == "causal"
-    fine = clean_call(call) if causal else None
-    q, k, v = (fine.q, fine.k, fine.v) if fine else (call.q, call.k, call.v)
+    if call.pattern != "lengths" and call.q.numel() and call.m:
+        out, lse, *_ = _flash(
+            call.q[None], call.k[None], call.v[None], 0.0, causal, scale=call.scale
+        )
+        return out[0], lse[0]
+    out = call.v.new_zeros(*call.q.shape[:2], call.v.shape[-1])
+    lse = call.q.new_full(call.q.shape[:2], -torch.inf)
     for part, m in _pieces(call):
         if m:
+            q, k, v = call.q[part][None], call.k[part, :m][None], call.v[part, :m][None]
+            got = _flash(q, k, v, 0.0, causal, scale=call.scale)
+            out[part], lse[part] = got[0][0], got[1][0]
+    return out, lse
+
+
+def _backward(call: Call, out: Tensor, lse: Tensor, dout: Tensor) -> list[Tensor]:
+    dq, dk, dv = (x.new_zeros(x.shape) for x in (call.q, call.k, call.v))
+    for part, m in _pieces(call):
+        if m:
+            q, k, v = call.q[part][None], call.k[part, :m][None], call.v[part, :m][None]
+            average = (out[part][None], lse[part][None].to(q.dtype))
+            causal = call.pattern == "causal"
             got = _flash_backward(
-                dout[part][None],
-                q[part][None],
-                k[part, :m][None],
-                v[part, :m][None],
-                out[part][None],
-                lse[part][None].to(q.dtype),
-                0.0,
-                causal,
-                scale=call.scale,
+                dout[part][None], q, k, v, *average, 0.0, causal, scale=call.scale
             )
             dq[part], dk[part, :m], dv[part, :m] = (x[0] for x in got)
-    return dq, dk, dv, None, None, None
+    return [dq, dk, dv]

@@ -69,7 +69,8 @@ def _attend_backward(*args: Any) -> tuple[Tensor, ...]:  # noqa: ANN401
 @_attend_backward.register_fake
 def _(*args: Any) -> tuple[Tensor, ...]:  # noqa: ANN401
     inputs = args[3:9]  # q, k, v, p0, p1, table
-    return tuple(inputs[0].new_empty(0 if x is None else x.shape) for x in inputs)
+    q = inputs[0]
+    return tuple(q.new_empty(0) if x is None else x.new_empty(x.shape) for x in inputs)
 
 
 def _or_nothing(x: Tensor | None, like: Tensor) -> Tensor:

@@ -8,8 +8,8 @@ from typing import ClassVar
 from torch import Tensor
 
 from regard.errors import KindError
-from regard.scores.elementwise import FeatureSum
 from regard.scores.base import parameter
+from regard.scores.elementwise import FeatureSum
 from regard.scores.expression import symbols, tanh
 
 __all__ = ["Additive"]
@@ -44,7 +44,7 @@ class Additive(FeatureSum):
         return parameter("Additive", "w", self.w, q), None
 
     def pairwise(self, q: Tensor, k: Tensor) -> Tensor:
-        w = parameter("Additive", "w", self.w, q)
+        w = parameter("Additive", "w", self.w, q).to(q.dtype)
         features = (q.unsqueeze(-2) + k.unsqueeze(-3)).tanh()
         if w.ndim == 1 and w.numel() == q.shape[-1]:
             return features @ w

@@ -35,19 +35,20 @@ class Form:
     q: Float[Tensor, "*b n h"]
     k: Float[Tensor, "*b m h"]
     phi: str = "q * k"
-    p0: Tensor | None = None  # broadcasts against [*b, h]
+    p0: Tensor | None = None  # broadcasts against [*b, h]; float64, as its gradient is a long sum
     p1: Tensor | None = None
     scale: float = 1.0
     bias: Bias | None = None
 
     def pairwise(self) -> Float[Tensor, "*b n m"]:
         """Evaluate the form: what the kernels compute, without its bias."""
+        if self.phi == "q * k":  # the same as below, without the n x m x h products
+            return self.q @ self.k.transpose(-1, -2) * self.scale
         values = {"q": self.q.unsqueeze(-2), "k": self.k.unsqueeze(-3)}
         for name, p in (("p0", self.p0), ("p1", self.p1)):
             if p is not None:
+                p = p.to(self.q.dtype)  # noqa: PLW2901 - the same parameter
                 values[name] = p.unsqueeze(-2).unsqueeze(-2) if p.ndim else p
-        if not self.q.shape[-1]:  # no features: every pair scores 0
-            return self.q.sum(-1).unsqueeze(-1) + self.k.sum(-1).unsqueeze(-2)
         return evaluate(parse(self.phi), values).sum(-1) * self.scale
 
 
@@ -140,8 +141,8 @@ def check_positive(owner: str, name: str, value: float | Tensor) -> None:
 
 
 def parameter(owner: str, name: str, value: float | Tensor, q: Tensor) -> Tensor:
-    """A parameter beside q [*b, n, d]: in q's dtype, and known to broadcast against [*b, d]."""
-    p = torch.as_tensor(value, dtype=q.dtype, device=q.device)
+    """A parameter beside q [*b, n, d]: in float64, and known to broadcast against [*b, d]."""
+    p = torch.as_tensor(value, dtype=torch.float64, device=q.device)
     wanted = (*q.shape[:-2], q.shape[-1])
     try:
         fits = torch.broadcast_shapes(p.shape, wanted) == torch.Size(wanted)

@@ -23,7 +23,10 @@ class Bias(ABC):
 
     @abstractmethod
     def of(self, distance: Tensor) -> Tensor:
-        """Give the bias at integer distances j - i: [t] or [heads, t]."""
+        """Give the bias at integer distances j - i: [t] or [heads, t], in float64.
+
+        A parameter's gradient is a sum over all pairs at its distance; float64 keeps its digits.
+        """
 
     def between(self, i: Tensor, j: Tensor) -> Tensor:
         """Give the bias of each pair: [n, m] or [heads, n, m]."""
@@ -74,8 +77,9 @@ class Slope(Bias):
         _check_tensor("Slope", "slopes", self.slopes, (0, 1))
 
     def of(self, distance: Tensor) -> Tensor:
-        away = (distance - self.offset).abs().to(self.slopes.dtype)
-        return -self.slopes.unsqueeze(-1) * away if self.slopes.ndim else -self.slopes * away
+        slopes = self.slopes.double()
+        away = (distance - self.offset).abs().double()
+        return -slopes.unsqueeze(-1) * away if slopes.ndim else -slopes * away
 
     @staticmethod
     def heads(x: Tensor) -> int | None:
@@ -102,7 +106,7 @@ class Distances(Bias):
 
     def of(self, distance: Tensor) -> Tensor:
         r = self.values.shape[-1] // 2
-        return self.values[..., (distance - self.offset).clamp(-r, r) + r]
+        return self.values.double()[..., (distance - self.offset).clamp(-r, r) + r]
 
     @staticmethod
     def heads(x: Tensor) -> int | None:

@@ -39,7 +39,8 @@ class Bilinear(Score):
             raise ShapeError(msg)
 
     def form(self, q: Tensor, k: Tensor) -> Form:
-        return Form(finite_rows(lambda x: x @ self.W.to(x.dtype), q), k)
+        # in float64: what is rounded here is multiplied by every key, and W's gradient is a long sum
+        return Form(finite_rows(lambda x: (x.double() @ self.W.double()).to(x.dtype), q), k)
 
     def pairwise(self, q: Tensor, k: Tensor) -> Tensor:
         return q @ self.W.to(q.dtype) @ k.transpose(-1, -2)

@@ -17,4 +17,4 @@ _u = _p0 * (_q - _k)
 class Cauchy(Kernel):
     """score(q, k) = -log(1 + ((q - k) / width)^2), added over the features."""
 
-    log_kernel = -log(1.0 + _u * _u)
+    PHI = str(-log(1.0 + _u * _u))

@@ -23,39 +23,39 @@ def _inside(log_kernel: Formula) -> Formula:
 class Boxcar(Kernel):
     """K(u) = 1 for \\|u\\| <= 1: the plain mean of the neighbours."""
 
-    log_kernel = where(abs(_u) <= 1.0, 0.0, -math.inf)
+    PHI = str(where(abs(_u) <= 1.0, 0.0, -math.inf))
 
 
 @dataclass(frozen=True, eq=False)
 class Triangular(Kernel):
     """K(u) = 1 - \\|u\\| inside."""
 
-    log_kernel = _inside(log(maximum(1.0 - abs(_u), _TINY)))
+    PHI = str(_inside(log(maximum(1.0 - abs(_u), _TINY))))
 
 
 @dataclass(frozen=True, eq=False)
 class Epanechnikov(Kernel):
     """K(u) = 1 - u^2 inside."""
 
-    log_kernel = _inside(log(maximum(1.0 - _u * _u, _TINY)))
+    PHI = str(_inside(log(maximum(1.0 - _u * _u, _TINY))))
 
 
 @dataclass(frozen=True, eq=False)
 class Biweight(Kernel):
     """K(u) = (1 - u^2)^2 inside."""
 
-    log_kernel = _inside(2.0 * log(maximum(1.0 - _u * _u, _TINY)))
+    PHI = str(_inside(2.0 * log(maximum(1.0 - _u * _u, _TINY))))
 
 
 @dataclass(frozen=True, eq=False)
 class Tricube(Kernel):
     """K(u) = (1 - \\|u\\|^3)^3 inside."""
 
-    log_kernel = _inside(3.0 * log(maximum(1.0 - abs(_u * _u * _u), _TINY)))
+    PHI = str(_inside(3.0 * log(maximum(1.0 - abs(_u * _u * _u), _TINY))))
 
 
 @dataclass(frozen=True, eq=False)
 class CosineKernel(Kernel):
     """K(u) = cos(pi u / 2) inside. (``Cosine`` is another thing: the angle between q and k.)"""
 
-    log_kernel = _inside(log(maximum(cos(math.pi / 2 * _u), _TINY)))
+    PHI = str(_inside(log(maximum(cos(math.pi / 2 * _u), _TINY))))

@@ -7,9 +7,11 @@ from dataclasses import dataclass
 from torch import Tensor
 
 from regard.errors import KindError, ShapeError, ValueRangeError
-from regard.scores.base import Form, Score, finite_rows
+from regard.scores.base import Form, Score, parameter
 
-__all__ = ["Dot"]
+__all__ = ["SCALED_DOT", "Dot"]
+
+SCALED_DOT = "(p0 * (q * k))"  # with a scale that learns
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,16 +37,16 @@ class Dot(Score):
                 msg = f"Dot: scale must be finite, got {self.scale!r}"
                 raise ValueRangeError(msg)
 
-    def _scale(self, q: Tensor) -> float | Tensor:
-        if self.scale is None:
-            return float(max(q.shape[-1], 1)) ** -0.5
-        return self.scale.to(q.dtype).reshape(()) if isinstance(self.scale, Tensor) else self.scale
-
     def form(self, q: Tensor, k: Tensor) -> Form:
-        scale = self._scale(q)
-        if isinstance(scale, Tensor):
-            return Form(finite_rows(lambda x: x * scale, q), k)
-        return Form(q, k, scale=scale)
+        if isinstance(self.scale, Tensor):
+            return Form(q, k, SCALED_DOT, parameter("Dot", "scale", self.scale.reshape(()), q))
+        return Form(q, k, scale=self._number(q))
 
     def pairwise(self, q: Tensor, k: Tensor) -> Tensor:
-        return q @ k.transpose(-1, -2) * self._scale(q)
+        scale = self.scale
+        scale = scale.to(q.dtype).reshape(()) if isinstance(scale, Tensor) else self._number(q)
+        return q @ k.transpose(-1, -2) * scale
+
+    def _number(self, q: Tensor) -> float:
+        assert not isinstance(self.scale, Tensor)
+        return float(max(q.shape[-1], 1)) ** -0.5 if self.scale is None else self.scale

@@ -50,14 +50,14 @@ class Kernel(FeatureSum):
     """
 
     width: float | Tensor = 1.0
-    log_kernel: ClassVar[Formula]  # of u = p0 * (q - k), p0 = 1 / width
+    PHI: ClassVar[str]  # the text of log K(p0 * (q - k)), p0 = 1 / width
 
     def __post_init__(self) -> None:
         check_positive(type(self).__name__, "width", self.width)
 
     @property
     def formula(self) -> str:
-        return str(self.log_kernel)
+        return self.PHI
 
     def parameters(self, q: Tensor) -> tuple[Tensor, None]:
         return 1 / parameter(type(self).__name__, "width", self.width, q), None
@@ -70,7 +70,8 @@ class Elementwise(FeatureSum):
     ``phi`` is a Python function made of ``+ - * / **``, ``abs``, comparisons and the functions of
     ``regard.scores.expression`` (exp, log, tanh, sqrt, sin, cos, maximum, minimum, where). It is
     called once, with symbols; its derivatives and its kernel follow from the formula it leaves.
-    Return ``-inf`` for a pair that shall not see each other.
+    Return ``-inf`` for a pair that shall not see each other. Make the score outside of a function
+    that torch.compile compiles.
 
     Args:
         phi: the function of one feature of the query, one of the key, and up to two parameters.

@@ -26,7 +26,7 @@ class Gaussian(Kernel):
     """
 
     # not |q|^2 - 2qk + |k|^2: that cancels for close points far from the origin
-    log_kernel = _p0 * ((_q - _k) * (_q - _k))
+    PHI = str(_p0 * ((_q - _k) * (_q - _k)))
 
     def parameters(self, q: Tensor) -> tuple[Tensor, None]:
         p0, _ = super().parameters(q)

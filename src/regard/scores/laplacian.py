@@ -16,4 +16,4 @@ _q, _k, _p0, _ = symbols()
 class Laplacian(Kernel):
     """score(q, k) = -|(q - k) / width|, added over the features."""
 
-    log_kernel = _p0 * -abs(_q - _k)
+    PHI = str(_p0 * -abs(_q - _k))

@@ -346,15 +346,20 @@ def mean_like(p, likes):
     total, weighted = 0.0, 0.0
     for j in range(p.shape[0]):
         total += np.float64(p[j])
-        weighted += np.float64(p[j]) * np.float64(likes[j])
+        product = np.float64(p[j]) * np.float64(likes[j])
+        weighted += product if p[j] != ZERO else 0.0  # a hidden value may have overflowed
     return total, weighted
 
 
 @njit(**_outer)  # see weigh
 def settle(p, likes, high, low, ds):
-    """ds = p * (likes - their mean): the derivative of the softmax."""
+    """ds = p * (likes - their mean): the derivative of the softmax.
+
+    A weight of 0 has none, whatever its value; a weight of 1 leaves the others none to give.
+    """
     for j in range(p.shape[0]):
-        ds[j] = p[j] * ((likes[j] - high) - low) if p[j] != ONE else ZERO
+        slope = p[j] * ((likes[j] - high) - low)
+        ds[j] = slope if p[j] != ZERO and p[j] != ONE else ZERO
 
 
 @njit(**_outer)

@@ -174,7 +174,7 @@ def scores(call: Call, start: int, stop: int) -> Tensor:
 def backward(
     call: Call, out: Tensor, lse: Tensor, dout: Tensor
 ) -> tuple[Tensor, Tensor, Tensor, Tensor | None, Tensor | None, Tensor | None]:
-    """The gradients of q, k, v, p0, p1 and the table, in the dtype of q."""
+    """The gradients of q, k, v, p0, p1 and the table, each in its own dtype."""
     batch, n, h = call.q.shape
     m, f = call.v.shape[1:]
     learned = (call.p0, call.p1, call.table)
@@ -218,7 +218,7 @@ def backward(
             found.append(None)  # type: ignore[arg-type]
             continue
         shared = joined(total).reshape(-1, given.shape[0], total.shape[1]).sum(0)
-        found.append(torch.from_numpy(np.ascontiguousarray(shared, dtype)))
+        found.append(torch.from_numpy(np.ascontiguousarray(shared)))
     return tuple(found)  # type: ignore[return-value]
 
 

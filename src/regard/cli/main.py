@@ -1,0 +1,103 @@
+"""The entry point ``regard <verb>``: find the verb, run it, turn errors into one line.
+
+A verb is a module of ``regard.cli`` with two functions, and a line in ``VERBS``::
+
+    def arguments(parser: argparse.ArgumentParser) -> None   # its flags and its help text
+    def run(args: argparse.Namespace) -> int                 # does it, returns the exit code
+
+Nothing heavy (torch, matplotlib) is imported when such a module is, only when ``run`` is called:
+``regard --help`` and ``regard <verb> --help`` should answer at once.
+"""
+
+from __future__ import annotations
+
+import argparse
+import io
+import os
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+from typing import NoReturn
+
+from regard.errors import RegardError
+from regard.version import __version__
+
+__all__ = ["VERBS", "main"]
+
+VERBS = {  # the module in regard.cli, and what `regard --help` says of it
+    "demo": "kernel regression as attention: a table, and a figure with --figure",
+}
+
+OK, WRONG, INTERRUPTED, CLOSED = 0, 2, 130, 141  # the last two: 128 + SIGINT, 128 + SIGPIPE
+
+
+class _Parser(argparse.ArgumentParser):
+    """A parser that answers a bad argument with one line, not with the whole usage."""
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(WRONG, f"regard: {message}; see '{self.prog} --help'\n")
+
+
+def _top() -> _Parser:
+    width = max(map(len, VERBS))
+    verbs = "\n".join(f"  {name:<{width}}  {summary}" for name, summary in VERBS.items())
+    parser = _Parser(
+        prog="regard",
+        usage="regard [--help] [--version] <verb> ...",
+        description="Attention as one operation: score, mask, softmax, average.",
+        epilog=f"verbs:\n{verbs}\n\n'regard <verb> --help' tells more about one of them.",
+        formatter_class=argparse.RawDescriptionHelpFormatter,  # keeps the lines of the epilog
+        allow_abbrev=False,
+    )
+    parser.add_argument("--version", action="version", version=f"regard {__version__}")
+    return parser
+
+
+def _dispatch(words: Sequence[str]) -> int:
+    """Parse the words before the verb here and those after it by the verb's own flags."""
+    first = next((i for i, word in enumerate(words) if not word.startswith("-")), len(words))
+    top = _top()
+    top.parse_args(words[:first])
+    if first == len(words):
+        top.print_help()
+        return OK
+    verb, *rest = words[first:]
+    if verb not in VERBS:
+        top.error(f"there is no verb {verb!r}, only {', '.join(VERBS)}")
+    module = import_module(f"regard.cli.{verb}")
+    parser = _Parser(prog=f"regard {verb}", description=VERBS[verb], allow_abbrev=False)
+    module.arguments(parser)
+    return int(module.run(parser.parse_args(rest)))
+
+
+def _code(words: Sequence[str]) -> int:
+    try:
+        return _dispatch(words)
+    except SystemExit as done:  # argparse leaves so after --help, --version and a bad argument
+        return done.code if isinstance(done.code, int) else OK
+
+
+def _one_line(error: Exception) -> str:
+    if isinstance(error, OSError) and error.strerror and error.filename is not None:
+        return f"{error.filename}: {error.strerror}"  # without "[Errno 13]"
+    return " ".join(str(error).split())
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run ``regard`` with these words, or those of the command line; returns the exit code."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        # a path need not be printable in the terminal's encoding, or in any
+        sys.stdout.reconfigure(errors="backslashreplace")
+    try:
+        code = _code(sys.argv[1:] if argv is None else argv)
+        sys.stdout.flush()  # here, where a closed pipe can still be answered
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except BrokenPipeError:  # `regard demo | head -1` got all it wanted
+        # python flushes stdout once more as it ends, and would complain about the pipe again
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return CLOSED
+    except (RegardError, OSError) as error:
+        sys.stderr.write(f"regard: {_one_line(error)}\n")
+        return WRONG
+    return code

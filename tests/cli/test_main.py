@@ -1,0 +1,181 @@
+"""The entry point: the verbs it lists, what it says to wrong words, and how it leaves."""
+
+import os
+import subprocess
+import sys
+from importlib import import_module
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+import regard
+from regard.cli import main as cli
+from regard.cli.main import VERBS, main
+from regard.errors import RegardError, ShapeError
+
+HEAVY = "{'torch', 'numpy', 'numba', 'matplotlib', 'rich'}"
+
+
+@pytest.mark.parametrize("words", [["--help"], ["-h"], []], ids=str)
+def test_help_lists_the_verbs(words, capsys):
+    assert main(words) == 0
+    said = capsys.readouterr()
+    assert said.err == ""
+    for verb, summary in VERBS.items():
+        assert f"\n  {verb}  {summary}\n" in said.out
+
+
+def test_version(capsys):
+    assert main(["--version"]) == 0
+    assert capsys.readouterr().out == f"regard {regard.__version__}\n"
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_a_verb_has_arguments_run_and_help(verb, capsys):
+    module = import_module(f"regard.cli.{verb}")
+    assert callable(module.arguments)
+    assert callable(module.run)
+    assert main([verb, "--help"]) == 0
+    assert capsys.readouterr().out.startswith(f"usage: regard {verb} [-h]")
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["dmeo"], "there is no verb 'dmeo', only demo; see 'regard --help'"),
+        ([""], "there is no verb '', only demo; see 'regard --help'"),
+        (["--loud", "demo"], "unrecognized arguments: --loud; see 'regard --help'"),
+        (["demo", "--loud"], "unrecognized arguments: --loud; see 'regard demo --help'"),
+        (
+            ["demo", "--fig", "a.png"],
+            "unrecognized arguments: --fig a.png; see 'regard demo --help'",
+        ),
+        (
+            ["demo", "--figure"],
+            "argument --figure: expected one argument; see 'regard demo --help'",
+        ),
+    ],
+    ids=str,
+)
+def test_wrong_words_are_answered_in_one_line(words, message, capsys):
+    assert main(words) == 2
+    said = capsys.readouterr()
+    assert (said.out, said.err) == ("", f"regard: {message}\n")
+
+
+def _raising(error):
+    def run(args):
+        raise error
+
+    return run
+
+
+@pytest.fixture
+def verb(monkeypatch):
+    """Gives a function that makes ``regard fake`` do what it is told."""
+
+    def make(run):
+        module = ModuleType("regard.cli.fake")
+        module.arguments = lambda parser: parser.add_argument("--number", type=int, default=1)
+        module.run = run
+        monkeypatch.setitem(VERBS, "fake", "not a verb")
+        monkeypatch.setitem(sys.modules, "regard.cli.fake", module)
+
+    return make
+
+
+def test_a_verb_is_one_line_of_the_table(verb, capsys):
+    verb(lambda args: args.number)
+    assert main(["fake", "--number", "7"]) == 7
+    assert main(["--help"]) == 0
+    assert "\n  fake  not a verb\n" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "message"),
+    [
+        (RegardError("this is so"), 2, "regard: this is so\n"),
+        (ShapeError("over two\n  lines"), 2, "regard: over two lines\n"),
+        (FileNotFoundError(2, "No such file", "a/b.txt"), 2, "regard: a/b.txt: No such file\n"),
+        (OSError("the disk is full"), 2, "regard: the disk is full\n"),
+        (KeyboardInterrupt(), 130, ""),
+    ],
+    ids=lambda x: type(x).__name__,
+)
+def test_an_error_is_one_line_and_an_exit_code(verb, error, code, message, capsys):
+    verb(_raising(error))
+    assert main(["fake"]) == code
+    said = capsys.readouterr()
+    assert (said.out, said.err) == ("", message)
+
+
+def test_a_fault_of_ours_is_not_hidden(verb):
+    verb(_raising(ZeroDivisionError("ours")))
+    with pytest.raises(ZeroDivisionError):
+        main(["fake"])
+
+
+def test_the_words_of_the_command_line_are_the_default(monkeypatch, capsys):
+    monkeypatch.setattr(sys, "argv", ["regard", "--version"])
+    assert main() == 0
+    assert capsys.readouterr().out.startswith("regard ")
+
+
+def _python(*words, **options):
+    return subprocess.run(
+        [sys.executable, *words], capture_output=True, text=True, check=False, **options
+    )
+
+
+def test_python_m_regard():
+    done = _python("-m", "regard", "dmeo")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == "regard: there is no verb 'dmeo', only demo; see 'regard --help'\n"
+
+
+def test_a_closed_pipe_is_no_error():
+    with subprocess.Popen(
+        [sys.executable, "-m", "regard", "--help"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        # unbuffered, argparse meets the closed pipe as it writes, and swallows the error itself
+        env={**os.environ, "PYTHONUNBUFFERED": ""},
+    ) as process:
+        process.stdout.close()  # long before python has started
+        assert process.stderr.read() == b""
+    assert process.returncode == cli.CLOSED
+
+
+def test_a_path_nobody_can_print_is_printed():
+    code = (
+        "import sys; from regard.cli import main; main.main(['--version']); print('\\udcff\\xe9')"
+    )
+    done = _python("-c", code, env={"PYTHONIOENCODING": "ascii", "PYTHONPATH": ":".join(sys.path)})
+    assert done.stdout.splitlines()[1] == "\\udcff\\xe9"
+
+
+@pytest.mark.parametrize(
+    "words", [["--help"], ["--version"], ["nope"], ["demo", "--help"]], ids=str
+)
+def test_nothing_heavy_is_imported_before_a_verb_runs(words):
+    # under an empty root package: what the command line itself imports, and not regard/__init__
+    code = f"""
+import sys, types
+root = types.ModuleType("regard")
+root.__path__ = [{str(Path(regard.__file__).parent)!r}]
+sys.modules["regard"] = root
+from regard.cli.main import main
+main({words!r})
+sys.exit("imported: " + str({HEAVY} & set(sys.modules)))
+"""
+    done = _python("-c", code)
+    assert done.stderr.splitlines()[-1] == "imported: set()"
+
+
+def test_help_is_instant():
+    done = _python("-X", "importtime", "-m", "regard", "--help")
+    assert done.returncode == 0
+    imported = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines()}
+    assert "regard.cli.main" in imported
+    assert "torch" not in imported

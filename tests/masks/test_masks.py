@@ -1,0 +1,90 @@
+"""Every mask: its shortcut against its rule, its rule against a rule written out."""
+
+import pytest
+import torch
+
+from regard.masks import Causal, Dense, Documents, Lengths, NotSelf, Window
+
+SIZES = [(0, 0), (1, 1), (7, 9), (9, 7), (6, 6), (1, 5), (5, 0)]
+HERE = torch.device("cpu")
+MASKS = {
+    "lengths": lambda n, m: Lengths([0, m, m // 2]),
+    "lengths-2d": lambda n, m: Lengths((torch.arange(3 * n).view(3, n) * 5) % (m + 1)),
+    "causal": lambda n, m: Causal(),
+    "causal-3": lambda n, m: Causal(3),
+    "causal-minus": lambda n, m: Causal(-4),
+    "window": lambda n, m: Window(2, 1),
+    "window-left": lambda n, m: Window(left=0),
+    "window-right": lambda n, m: Window(right=3, offset=-2),
+    "window-none": lambda n, m: Window(),
+    "not-self": lambda n, m: NotSelf(),
+    "dense": lambda n, m: Dense((torch.arange(n)[:, None] + torch.arange(m)) % 3 == 0),
+    "documents": lambda n, m: Documents(torch.arange(n) // 4) if n == m else Causal(),
+    "documents-2d": lambda n, m: Documents(torch.arange(n).expand(3, n) // 2) if n == m else Causal(),
+    "and": lambda n, m: Lengths([m, 1 if m else 0, m // 2]) & Causal(1) & Window(3) & NotSelf(),
+    "and-dense": lambda n, m: Dense(torch.ones(n, m, dtype=torch.bool)) & Dense(
+        torch.arange(m).expand(n, m) % 2 == 0
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("size", SIZES, ids=str)
+@pytest.mark.parametrize("name", MASKS)
+def test_spans_are_the_rule(name, size):
+    n, m = size
+    batch = torch.Size((3, 2))
+    mask = MASKS[name](n, m)
+    mask.check(batch, n, m, HERE)
+    rule = mask.allows(batch, n, m, HERE).expand(*batch, n, m)
+    got = mask.spans(batch, n, m, HERE).allowed(torch.arange(n), torch.arange(m))
+    assert torch.equal(got.expand(*batch, n, m), rule)
+
+
+@pytest.mark.parametrize("name", [name for name in MASKS if "dense" not in name])
+def test_spans_take_two_integers_a_query(name):
+    n = 40
+    spans = MASKS[name](n, n).spans(torch.Size((3, 2)), n, n, HERE)
+    assert spans.dense is None
+    assert spans.lo.numel() <= 3 * n
+    assert spans.hi.numel() <= 3 * n
+
+
+WRITTEN_OUT = {
+    "causal": lambda i, j: j <= i,
+    "causal-3": lambda i, j: j <= i + 3,
+    "causal-minus": lambda i, j: j <= i - 4,
+    "window": lambda i, j: i - 2 <= j <= i + 1,
+    "window-left": lambda i, j: i <= j,
+    "window-right": lambda i, j: j <= i - 2 + 3,
+    "window-none": lambda i, j: True,
+    "not-self": lambda i, j: i != j,
+    "documents": lambda i, j: i // 4 == j // 4,
+}
+
+
+@pytest.mark.parametrize("name", WRITTEN_OUT)
+def test_the_rule_written_out(name):
+    rule = WRITTEN_OUT[name]
+    wanted = torch.tensor([[rule(i, j) for j in range(8)] for i in range(8)])
+    assert torch.equal(MASKS[name](8, 8).dense(8, 8), wanted)
+
+
+def test_lengths_are_the_same_for_all_heads():
+    seen = Lengths([1, 2]).dense(2, 3, batch=(2, 4))
+    assert seen.shape == (2, 4, 2, 3)
+    assert seen.sum(-1).tolist() == [[[1, 1]] * 4, [[2, 2]] * 4]
+
+
+def test_lengths_of_two_axes_are_one_a_query():
+    seen = Lengths([[0, 1, 2], [3, 2, 1]]).dense(3, 3, batch=(2,))
+    assert seen.sum(-1).tolist() == [[0, 1, 2], [3, 2, 1]]
+
+
+def test_lists_arrays_and_small_integers_are_taken():
+    for lengths in ([1, 2], torch.tensor([1, 2], dtype=torch.uint8), torch.tensor([1, 2]).numpy()):
+        assert Lengths(lengths).dense(1, 2, batch=(2,)).sum().item() == 3
+
+
+def test_what_both_let_see():
+    both = (Causal() & Window(left=1)).dense(4, 4)
+    assert torch.equal(both, Causal().dense(4, 4) & Window(left=1).dense(4, 4))

@@ -1,0 +1,21 @@
+import pytest
+import torch
+
+from regard.errors import ShapeError
+from regard.shapes import FLOATS, check_qkv, same_width
+
+
+@pytest.mark.parametrize("dtype", FLOATS, ids=str)
+def test_accepts_what_fits(dtype):
+    q, k, v = (torch.zeros(2, 5, n, d, dtype=dtype) for n, d in ((3, 4), (7, 6), (7, 8)))
+    check_qkv(q, k, v)
+    check_qkv(q, k)
+
+
+def test_no_batch_axis_and_no_rows_are_fine():
+    check_qkv(torch.zeros(0, 4), torch.zeros(0, 4), torch.zeros(0, 1))
+
+
+def test_same_width_names_the_score():
+    with pytest.raises(ShapeError, match="^Gaussian compares features one by one: q has d=3"):
+        same_width("Gaussian", torch.zeros(2, 3), torch.zeros(2, 4))
