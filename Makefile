@@ -32,20 +32,20 @@ test: $(VENV)/ready  ## every test, and the shapes in the signatures checked as 
 	$(BIN)/python -m pytest -q -p jaxtyping --jaxtyping-packages=regard,beartype.beartype \
 		tests/attention/test_reference.py tests/attention/test_inspect.py tests/masks
 
-check: $(VENV)/ready  ## ruff, mypy --strict, import-linter
+check: $(VENV)/ready  ## ruff (its rules and its format), mypy --strict, import-linter
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-format: $(VENV)/ready  ## rewrite the code in the project's format
+format: $(VENV)/ready  ## ruff's fixes, and the code rewritten in its format
 	$(BIN)/ruff check --fix
 	$(BIN)/ruff format
 
 battery: $(VENV)/ready  ## the long randomised run: make battery CASES=20000 [SEED=1]
 	$(BIN)/python -m tests.battery --cases $(CASES) $(if $(SEED),--seed $(SEED))
 
-bench: $(VENV)/ready-bench  ## ours beside the peers; writes benchmarks/REPORT.md
+bench: $(VENV)/ready-bench  ## ours beside the peers: times, memory, growth; writes benchmarks/REPORT.md
 	$(BIN)/python -m benchmarks.run
 	$(BIN)/python -m benchmarks.report
 

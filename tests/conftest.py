@@ -6,21 +6,21 @@ import numpy as np
 import pytest
 import torch
 
+from regard.attention.cpu import launch
+
 
 @pytest.fixture(autouse=True)
 def poisoned_memory(monkeypatch):
-    """torch.empty and numpy.empty give NaN: a kernel that leaves an output unwritten fails loudly."""
-    torch_empty, numpy_empty = torch.empty, np.empty
+    """Fresh memory holds NaN: a kernel that leaves an output unwritten fails loudly."""
+    real = torch.empty
 
-    def poisoned_torch(*size, **options):
-        x = torch_empty(*size, **options)
-        return x.fill_(torch.nan) if x.is_floating_point() else x
-
-    def poisoned_numpy(*args, **options):
-        x = numpy_empty(*args, **options)
-        if x.dtype.kind == "f":
-            x.fill(np.nan)
+    def poisoned(*size, **options):
+        x = real(*size, **options)
+        if x.is_floating_point():
+            with torch.no_grad():
+                x.fill_(torch.nan)
         return x
 
-    monkeypatch.setattr(torch, "empty", poisoned_torch)
-    monkeypatch.setattr(np, "empty", poisoned_numpy)
+    monkeypatch.setattr(torch, "empty", poisoned)
+    # not np.empty itself, which numba compiles by name
+    monkeypatch.setattr(launch, "fresh", lambda shape, real: np.full(shape, np.nan, real))

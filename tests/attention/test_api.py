@@ -173,6 +173,11 @@ MALFORMED = [
      "score is Gaussian"),
     (lambda: attend(X, X, X, mask=NotSelf(), impl="native"), ImplError,
      "impl='native' cannot run this call: torch would need NotSelf written out as n x m"),
+    (lambda: attend(X, X, X, score=Dot(-0.5), impl="native"), ImplError,
+     "impl='native' cannot run this call: torch scales after it has masked, and the scale is -0.5"),
+    (lambda: attend(X[:, :2], X, X, mask=Causal(), impl="native"), ImplError,
+     "impl='native' cannot run this call: torch aligns a causal mask in its own way, n=2 is not "
+     "m=3"),
     (lambda: attend(X, X, X, dropout=0.1, impl="native"), ImplError,
      "impl='native' cannot run this call: its dropout mask would be another one than everywhere "
      "else"),

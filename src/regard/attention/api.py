@@ -125,7 +125,7 @@ def attend(
     check_qkv(q, k, v)
     check_score_and_mask(q, k, score, mask)
     _check_dropout(dropout, seed)
-    chosen = choose(q, k, v, score=score, mask=mask, dropout=dropout, impl=impl)
+    chosen = _choose(q, k, v, score, mask, dropout, impl)
     number = _seed_tensor(seed) if dropout else None
     with torch.autocast(q.device.type, enabled=False):
         if chosen.impl == "reference":
@@ -170,4 +170,18 @@ def explain(
     check_qkv(q, k, v)
     check_score_and_mask(q, k, score, mask)
     _check_dropout(dropout, None)
-    return choose(q, k, v, score=score, mask=mask, dropout=dropout, impl=impl)
+    return _choose(q, k, v, score, mask, dropout, impl)
+
+
+def _choose(
+    q: Tensor,
+    k: Tensor,
+    v: Tensor,
+    score: Score,
+    mask: Mask | None,
+    dropout: float,
+    impl: Impl,
+) -> Choice:
+    wanted = any(x.requires_grad for x in (q, k, v, *score.tensors))
+    grad = wanted and torch.is_grad_enabled()
+    return choose(q, k, v, score=score, mask=mask, dropout=dropout, impl=impl, grad=grad)

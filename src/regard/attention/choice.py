@@ -24,6 +24,11 @@ FUSED = ("native", "cpu")  # fastest first
 MATERIALISE_UP_TO = 1 << 16
 
 
+# Keys beyond which torch's kernel is left alone: it adds up weights and values in float32, and the
+# mean of 40,000 equal numbers comes out 4e-4 wrong.
+TORCH_ADDS_UP_TO = 4096
+
+
 @dataclass(frozen=True)
 class Choice:
     """What runs, why, and why the others do not."""
@@ -55,10 +60,14 @@ def _refusal(
         return ""
     if type(score) is not Dot or isinstance(score.scale, Tensor):
         return f"torch has the dot product with a fixed scale only, the score is {_named(score)}"
+    if score.scale is not None and score.scale <= 0:
+        return f"torch scales after it has masked, and the scale is {score.scale}"
     if dropout:
         return "its dropout mask would be another one than everywhere else"
     if pattern_of(mask) == "spans":
         return f"torch would need {_named(mask)} written out as n x m"
+    if pattern_of(mask) == "causal" and q.shape[-2] != k.shape[-2]:
+        return f"torch aligns a causal mask in its own way, n={q.shape[-2]} is not m={k.shape[-2]}"
     if q.shape[-1] != v.shape[-1]:
         return f"torch needs d = v, got d={q.shape[-1]}, v={v.shape[-1]}"
     if not q.shape[-1]:
@@ -79,6 +88,7 @@ def choose(
     mask: Mask | None,
     dropout: float,
     impl: str,
+    grad: bool = False,
 ) -> Choice:
     """Resolve ``impl``. A named implementation is used or refused, never swapped."""
     if impl not in get_args(Impl):
@@ -98,6 +108,10 @@ def choose(
         why = _refusal(name, q, k, v, score, mask, dropout)
         if not why and name == "cpu" and size <= MATERIALISE_UP_TO:
             why = f"{size:,} pair-features are done before a kernel has started"
+        if not why and name == "native" and k.shape[-2] > TORCH_ADDS_UP_TO:
+            why = f"its float32 sums over m={k.shape[-2]} keys would lose digits"
+        if not why and name == "native" and grad:
+            why = "its gradients can be several times as wrong as the budget allows"
         if not why:
             return Choice(name, f"the fastest that takes this call on {q.device}", refused)
         refused = (*refused, (name, why))

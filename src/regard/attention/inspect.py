@@ -219,7 +219,8 @@ def overview(
         if reduce == "mass":
             grid.index_add_(1, here, narrow.double())
         else:
-            grid.index_reduce_(1, here, narrow, "amax")
+            where = here[:, None].expand_as(narrow)
+            grid.scatter_reduce_(1, where, narrow, "amax")
     if reduce == "mass":
         grid /= torch.bincount(row_of, minlength=height)[:, None]
     return rows.shaped(grid, height, width)
@@ -242,7 +243,7 @@ def _pooled(w: Tensor, col_of: Tensor, width: int, reduce: str) -> Tensor:
     out = w.new_zeros(*w.shape[:-1], width)
     if reduce == "mass":
         return out.index_add_(-1, col_of, w)
-    return out.index_reduce_(-1, col_of, w, "amax")
+    return out.scatter_reduce_(-1, col_of.expand_as(w), w, "amax")
 
 
 def top(

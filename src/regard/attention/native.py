@@ -3,6 +3,10 @@
 It takes the plain dot product with no mask, a causal one, or one length a sequence. Lengths are not
 given to it as a mask but by leaving the padding out: it would otherwise multiply the padding's
 garbage by zero, and do the work as well. It has no second derivative: ``ops`` supplies it.
+
+It remembers its normalisers in float32 and adds up over many queries in float32, so its gradients
+can be several times as wrong as the budget allows. Taking the queries a few at a time mends the
+second; because of the first, ``choose`` leaves calls that want gradients to the CPU kernels.
 """
 
 from __future__ import annotations
@@ -17,6 +21,9 @@ from regard.attention.absent import Cleaned, all_finite, clean_call
 from regard.attention.call import Call
 
 __all__ = ["backward", "forward"]
+
+SMALL = 1 << 20  # pair-features up to which a call is computed in float64: a millisecond
+FEW = 128  # queries whose contributions to a key are added up in float32
 
 _flash = torch.ops.aten._scaled_dot_product_flash_attention_for_cpu.default
 _flash_backward = torch.ops.aten._scaled_dot_product_flash_attention_for_cpu_backward.default
@@ -37,33 +44,38 @@ def _pieces(call: Call) -> Iterator[tuple[slice, int]]:
 
 def forward(call: Call) -> tuple[Tensor, Tensor]:
     """The output, and the logarithm of each row's normaliser."""
-    out, lse = _forward(call)
+    out, lse = _forward(call if _large(call) else _doubled(call))
+    out = out.to(call.q.dtype)
     if all_finite(out):
         return out, lse
     # NaN from a key that was not to be seen, or scores beyond float32: once more, with care
     fine = clean_call(call)
-    out, lse = _forward(_careful(call, fine))
+    out, lse = _forward(_doubled(replace(call, q=fine.q, k=fine.k, v=fine.v)))
     return fine.spoil(out.to(call.q.dtype)), lse
+
+
+def _large(call: Call) -> bool:
+    return call.q.shape[0] * call.n * call.m * (call.q.shape[2] + call.v.shape[2]) > SMALL
+
+
+def _doubled(call: Call) -> Call:
+    return replace(call, q=call.q.double(), k=call.k.double(), v=call.v.double())
 
 
 def backward(
     call: Call, out: Tensor, lse: Tensor, dout: Tensor
 ) -> tuple[Tensor, Tensor, Tensor, None, None, None]:
     """The gradients of q, k and v; nothing else learns in a plain dot product."""
-    grads = _backward(call, out, lse, dout)
+    wide = call if _large(call) else _doubled(call)
+    grads = _backward(wide, out.to(wide.q.dtype), lse, dout.to(wide.q.dtype))
     if not all_finite(*grads):
         fine = clean_call(call)
         if fine.poisoned is not None:
             out = out.masked_fill(fine.poisoned.unsqueeze(-1), 0)
-        careful = _careful(call, fine)
-        found = _backward(careful, out.double(), lse, dout.double())
-        grads = [x.to(call.q.dtype) for x in found]
-    dq, dk, dv = grads
+        wide = _doubled(replace(call, q=fine.q, k=fine.k, v=fine.v))
+        grads = _backward(wide, out.double(), lse, dout.double())
+    dq, dk, dv = (x.to(call.q.dtype) for x in grads)
     return dq, dk, dv, None, None, None
-
-
-def _careful(call: Call, fine: Cleaned) -> Call:
-    return replace(call, q=fine.q.double(), k=fine.k.double(), v=fine.v.double())
 
 
 def _forward(call: Call) -> tuple[Tensor, Tensor]:
@@ -72,7 +84,7 @@ def _forward(call: Call) -> tuple[Tensor, Tensor]:
         out, lse, *_ = _flash(
             call.q[None], call.k[None], call.v[None], 0.0, causal, scale=call.scale
         )
-        return out[0], lse[0]
+        return out[0].contiguous(), lse[0].contiguous()
     out = call.v.new_zeros(*call.q.shape[:2], call.v.shape[-1])
     lse = call.q.new_full(call.q.shape[:2], -torch.inf)
     for part, m in _pieces(call):
@@ -84,14 +96,26 @@ def _forward(call: Call) -> tuple[Tensor, Tensor]:
 
 
 def _backward(call: Call, out: Tensor, lse: Tensor, dout: Tensor) -> list[Tensor]:
-    dq, dk, dv = (x.new_zeros(x.shape) for x in (call.q, call.k, call.v))
+    dq, dk, dv = (torch.zeros(x.shape, dtype=torch.float64) for x in (call.q, call.k, call.v))
     for part, m in _pieces(call):
-        if m:
-            q, k, v = call.q[part][None], call.k[part, :m][None], call.v[part, :m][None]
-            average = (out[part][None], lse[part][None].to(q.dtype))
-            causal = call.pattern == "causal"
-            got = _flash_backward(
-                dout[part][None], q, k, v, *average, 0.0, causal, scale=call.scale
-            )
-            dq[part], dk[part, :m], dv[part, :m] = (x[0] for x in got)
+        for start in range(0, call.n, FEW):
+            rows = slice(start, min(start + FEW, call.n))
+            for cols, causal in _rectangles(call, rows, m):
+                dy, q, y, z = (x[part, rows][None] for x in (dout, call.q, out, lse.to(out.dtype)))
+                k, v = call.k[part, cols][None], call.v[part, cols][None]
+                got = _flash_backward(dy, q, k, v, y, z, 0.0, causal, scale=call.scale)
+                dq[part, rows] += got[0][0]
+                dk[part, cols] += got[1][0]
+                dv[part, cols] += got[2][0]
     return [dq, dk, dv]
+
+
+def _rectangles(call: Call, rows: slice, m: int) -> Iterator[tuple[slice, bool]]:
+    """The keys some rows see, in pieces that are seen by all of them or causally."""
+    if call.pattern != "causal":
+        if m:
+            yield slice(0, m), False
+        return
+    if rows.start:
+        yield slice(0, rows.start), False
+    yield rows, True

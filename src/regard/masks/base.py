@@ -106,6 +106,8 @@ def as_index_tensor(owner: str, name: str, x: object, most_axes: int) -> Tensor:
     except (TypeError, ValueError, RuntimeError) as cause:
         msg = f"{owner}: {name} must be integers, got {type(x).__name__}"
         raise KindError(msg) from cause
+    if not isinstance(x, Tensor) and not found.numel():
+        found = found.long()  # an empty list has no type
     if found.is_floating_point() or found.is_complex() or found.dtype == torch.bool:
         msg = f"{owner}: {name} must be integers, got {str(found.dtype).removeprefix('torch.')}"
         raise KindError(msg)

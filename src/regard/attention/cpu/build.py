@@ -16,6 +16,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, NamedTuple
 
+from regard.scores import Additive
 from regard.scores.expression import NAMES, derivative, parse, source
 
 __all__ = ["EXP_SUM", "TANH_SUM", "Kernels", "kernels", "written"]
@@ -54,6 +55,7 @@ _FOUR = {
     ),
 }
 _SLOPES = {  # derivatives by hand, where the formula's own would cancel or divide too often
+    Additive.PHI: dict.fromkeys("qk", "p0 * tanh_slope(q + k)"),
     EXP_SUM: {
         "q": "REAL(2.0) * p0 * k * square(REAL(1.0) / (q * k + REAL(1.0)))",
         "k": "REAL(2.0) * p0 * q * square(REAL(1.0) / (q * k + REAL(1.0)))",
@@ -86,6 +88,12 @@ _inner = {{
 @njit(inline="always", **_inner)
 def square(x):
     return x * x
+
+
+@njit(inline="always", **_inner)
+def tanh_slope(x):
+    z = exp(REAL(-2.0) * abs(x))  # not 1 - tanh^2, which cancels
+    return REAL(4.0) * z * square(REAL(1.0) / (REAL(1.0) + z))
 
 
 @njit(inline="always", **_inner)

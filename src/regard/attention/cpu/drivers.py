@@ -28,8 +28,7 @@ _inner = {
 }
 ROWS = 32
 COLS = 128
-INF = REAL(np.inf)
-MOST = REAL(np.finfo(REAL).max)
+MOST = np.finfo(np.float64).max
 ZERO = REAL(0.0)
 ONE = REAL(1.0)
 
@@ -50,15 +49,15 @@ def hide(s, i0, rows, j0, a, b, n, lo, hi, not_self, dense, table):
         for j in range(b - a):  # a score that overflowed still has to compare
             row[j] = row[j] if row[j] <= MOST else (MOST if row[j] > MOST else -MOST)
         if lo[i] > first:
-            row[: lo[i] - first] = -INF
+            row[: lo[i] - first] = -np.inf
         if hi[i] < j0 + b:
-            row[max(hi[i] - first, 0) :] = -INF
+            row[max(hi[i] - first, 0) :] = -np.inf
         if not_self and 0 <= i - first < b - a:
-            row[i - first] = -INF
+            row[i - first] = -np.inf
         if dense.shape[0]:
             seen = dense[i][first : first + (b - a)]
             for j in range(b - a):
-                row[j] = row[j] if seen[j] else -INF
+                row[j] = row[j] if seen[j] else -np.inf
 
 
 @njit(**_outer)
@@ -80,11 +79,11 @@ def largest(row):
     return best
 
 
-@njit(**_outer)  # not _inner: free to reorder, a compiler makes it row - (high + low), which is high
-def weigh(row, high, low):
-    """Turn scores into exp(score - (high + low)), in place."""
+@njit(**_inner)
+def weigh(row, top, w):
+    """w = exp(scores - top)."""
     for j in range(row.shape[0]):
-        row[j] = exp((row[j] - high) - low)
+        w[j] = exp(REAL(row[j] - top))
 
 
 @njit(**_inner)
@@ -168,11 +167,13 @@ def forward(
     batch, n, m = q.shape[0], q.shape[1], v.shape[1]
     f = out.shape[2]
     blocks = (n + ROWS - 1) // ROWS
-    s = np.empty((ROWS + 1, COLS), REAL)
+    s = np.empty((ROWS, COLS), np.float64)
+    w = np.empty((ROWS, COLS), REAL)
     kept = np.empty(COLS, REAL)
+    scratch = np.empty((2, COLS), REAL)
     part = np.empty((2, f), REAL)
     acc = np.empty((ROWS, f), np.float64)
-    top = np.empty(ROWS, REAL)
+    top = np.empty(ROWS, np.float64)
     total = np.empty(ROWS, np.float64)
     for block in range(first, batch * blocks, step):
         bi = block // blocks
@@ -184,27 +185,27 @@ def forward(
         the_table = table[bi % table.shape[0]]
         the_p0, the_p1 = p0[bi % p0.shape[0]], p1[bi % p1.shape[0]]
         acc[:rows] = 0.0
-        top[:rows] = -INF
+        top[:rows] = -np.inf
         total[:rows] = 0.0
         start, stop = reach(the_lo, the_hi, i0, rows, m)
         for tile in range(start // COLS, (stop + COLS - 1) // COLS):
             j0 = tile * COLS
             a, b = max(start - j0, 0), min(stop - j0, COLS)
-            score(q[bi], i0, rows, kt[bi, tile], a, b, the_p0, the_p1, scale, s)
+            score(q[bi], i0, rows, kt[bi, tile], a, b, the_p0, the_p1, scale, scratch, s)
             hide(s, i0, rows, j0, a, b, n, the_lo, the_hi, not_self, the_dense, the_table)
             for r in range(rows):
-                row = s[r][a:b]
-                new = max(top[r], largest(row))
-                if new == -INF:  # a row that has seen nothing yet: -inf - -inf would be nan
+                row = w[r][a:b]
+                new = max(top[r], largest(s[r][a:b]))
+                if new == -np.inf:  # a row that has seen nothing yet: -inf - -inf would be nan
                     row[:] = ZERO
                     continue
                 if new > top[r]:
-                    decay = math.exp(np.float64(top[r]) - np.float64(new))
+                    decay = math.exp(top[r] - new)
                     total[r] *= decay
                     for c in range(f):
                         acc[r, c] *= decay
                     top[r] = new
-                weigh(row, new, ZERO)
+                weigh(s[r][a:b], new, row)
                 total[r] += added(row)
                 if keep_scale != ONE:
                     word0, word1 = row_words(seed, bi * n + i0 + r)
@@ -212,13 +213,13 @@ def forward(
                     times(row, kept)
             if vt.shape[1]:
                 for r in range(rows):
-                    add_few_values(s[r][a:b], vt[bi, tile], a, part[0])
+                    add_few_values(w[r][a:b], vt[bi, tile], a, part[0])
                     for c in range(f):
                         acc[r, c] += part[0, c]
             else:
                 for r in range(0, rows, 2):
                     r1 = min(r + 1, rows - 1)
-                    add_values(s[r][a:b], s[r1][a:b], v[bi][j0 + a :], part[0], part[1])
+                    add_values(w[r][a:b], w[r1][a:b], v[bi][j0 + a :], part[0], part[1])
                     for c in range(f):
                         acc[r, c] += part[0, c]
                     if r1 > r:
@@ -229,7 +230,7 @@ def forward(
             seen = total[r] > 0.0  # else nothing to see: zeros
             for c in range(f):
                 out[bi, i, c] = REAL(acc[r, c] / total[r]) if seen else ZERO
-            lse[bi, i] = np.float64(top[r]) + math.log(total[r]) if seen else -np.inf
+            lse[bi, i] = top[r] + math.log(total[r]) if seen else -np.inf
 
 
 @njit(**_outer)
@@ -240,7 +241,8 @@ def scores(
     batch, n, m = q.shape[0], q.shape[1], s_out.shape[2]
     wanted = s_out.shape[1]
     blocks = (wanted + ROWS - 1) // ROWS
-    s = np.empty((ROWS + 1, COLS), REAL)
+    s = np.empty((ROWS, COLS), np.float64)
+    scratch = np.empty((2, COLS), REAL)
     for block in range(first, batch * blocks, step):
         bi = block // blocks
         r0 = (block % blocks) * ROWS
@@ -255,10 +257,12 @@ def scores(
         for tile in range(start // COLS, (stop + COLS - 1) // COLS):
             j0 = tile * COLS
             a, b = max(start - j0, 0), min(stop - j0, COLS)
-            score(q[bi], i0, rows, kt[bi, tile], a, b, the_p0, the_p1, scale, s)
+            score(q[bi], i0, rows, kt[bi, tile], a, b, the_p0, the_p1, scale, scratch, s)
             hide(s, i0, rows, j0, a, b, n, the_lo, the_hi, not_self, the_dense, the_table)
             for r in range(rows):
-                s_out[bi, r0 + r, j0 + a : j0 + b] = s[r, a:b]
+                row, out = s[r][a:b], s_out[bi, r0 + r][j0 + a :]
+                for j in range(b - a):
+                    out[j] = REAL(row[j])
 
 
 @njit(**_inner)
@@ -271,10 +275,19 @@ def likes_tile(dout, out, i0, rows, vt, a, b, s):
         row, x, centre = s[r][a:b], dout[i0 + r], out[i0 + r]
         for j in range(b - a):
             row[j] = ZERO
-        for c in range(vt.shape[0]):
-            xc, oc, v = x[c], centre[c], vt[c][a:b]
+        fours = vt.shape[0] - vt.shape[0] % 4
+        for c in range(0, fours, 4):
+            xa, xb, xc, xd = x[c], x[c + 1], x[c + 2], x[c + 3]
+            oa, ob, oc, od = centre[c], centre[c + 1], centre[c + 2], centre[c + 3]
+            va, vb, vc, vd = vt[c][a:b], vt[c + 1][a:b], vt[c + 2][a:b], vt[c + 3][a:b]
             for j in range(b - a):
-                row[j] += xc * (v[j] - oc)
+                row[j] += (xa * (va[j] - oa) + xb * (vb[j] - ob)) + (
+                    xc * (vc[j] - oc) + xd * (vd[j] - od)
+                )
+        for c in range(fours, vt.shape[0]):
+            xa, oa, va = x[c], centre[c], vt[c][a:b]
+            for j in range(b - a):
+                row[j] += xa * (va[j] - oa)
 
 
 @njit(**_inner)
@@ -351,7 +364,8 @@ def mean_like(p, likes):
     return total, weighted
 
 
-@njit(**_outer)  # see weigh
+@njit(**_outer)  # not _inner: free to reorder, a compiler makes it likes - (high + low), and
+# high + low is high
 def settle(p, likes, high, low, ds):
     """ds = p * (likes - their mean): the derivative of the softmax.
 
@@ -376,6 +390,8 @@ def backward(
     """
     batch, n, m = q.shape[0], q.shape[1], vt.shape[1] * COLS
     h, f = q.shape[2], vt.shape[2]
+    s = np.empty((most, COLS), np.float64)
+    scratch = np.empty((2, COLS), REAL)
     ds = np.empty((most, COLS), REAL)
     kept = np.ones(COLS, REAL)
     gt = np.empty((h, COLS), REAL)
@@ -393,7 +409,7 @@ def backward(
         for i0 in range(piece * most, n, pieces * most):
             start, stop = reach(the_lo, the_hi, i0, min(most, n - i0), m)
             widest = max(widest, (stop + COLS - 1) // COLS - start // COLS)
-        p = np.empty((widest, most + 1, COLS), REAL)
+        p = np.empty((widest, most, COLS), REAL)
         likes = np.empty((widest, most, COLS), REAL)
         for i0 in range(piece * most, n, pieces * most):
             rows = min(most, n - i0)
@@ -402,13 +418,16 @@ def backward(
             for tile in tiles:
                 j0, t = tile * COLS, tile - start // COLS
                 a, b = max(start - j0, 0), min(stop - j0, COLS)
-                score(q[bi], i0, rows, kt[bi, tile], a, b, the_p0, the_p1, scale, p[t])
-                hide(p[t], i0, rows, j0, a, b, n, the_lo, the_hi, not_self, the_dense, the_table)
+                score(q[bi], i0, rows, kt[bi, tile], a, b, the_p0, the_p1, scale, scratch, s)
+                hide(s, i0, rows, j0, a, b, n, the_lo, the_hi, not_self, the_dense, the_table)
+                for r in range(rows):
+                    norm = lse[bi, i0 + r]
+                    if norm == -np.inf:  # saw nothing: sends nothing
+                        p[t, r][a:b] = ZERO
+                    else:
+                        weigh(s[r][a:b], norm, p[t, r][a:b])
                 likes_tile(dout[bi], out[bi], i0, rows, vt[bi, tile], a, b, likes[t])
             for r in range(rows):
-                norm = lse[bi, i0 + r]
-                high = REAL(norm)
-                low = REAL(norm - np.float64(high))
                 delta = 0.0
                 for c in range(f):
                     delta += np.float64(dout[bi, i0 + r, c]) * np.float64(out[bi, i0 + r, c])
@@ -417,10 +436,6 @@ def backward(
                     j0, t = tile * COLS, tile - start // COLS
                     a, b = max(start - j0, 0), min(stop - j0, COLS)
                     row, like = p[t, r][a:b], likes[t, r][a:b]
-                    if norm == -np.inf:  # saw nothing: sends nothing
-                        row[:] = ZERO
-                        continue
-                    weigh(row, high, low)
                     if keep_scale != ONE:
                         word0, word1 = row_words(seed, bi * n + i0 + r)
                         keep_row(word0, word1, j0 + a, least, keep_scale, kept[: b - a])
@@ -442,7 +457,7 @@ def backward(
                         for j in range(b - a):
                             at[j] += slope[j]
                     for j in range(b - a):
-                        slope[j] *= scale
+                        slope[j] *= REAL(scale)
                     if keep_scale != ONE:
                         word0, word1 = row_words(seed, bi * n + i0 + r)
                         keep_row(word0, word1, j0 + a, least, keep_scale, kept[: b - a])
@@ -474,7 +489,7 @@ def _axes(number: types.Type, count: int) -> types.Array:
 _score = types.FunctionType(
     types.none(
         *(_axes(_real, 2), _int, _int, _axes(_real, 2), _int, _int),
-        *(_axes(_real, 1), _axes(_real, 1), _real, _axes(_real, 2)),
+        *(_axes(_real, 1), _axes(_real, 1), types.float64, _axes(_real, 2), _axes(types.float64, 2)),
     )
 )
 _pull = types.FunctionType(
@@ -485,7 +500,7 @@ _pull = types.FunctionType(
     )
 )
 _beside = (  # p0, p1, scale, table, lo, hi, not_self, dense
-    *(_axes(_real, 2), _axes(_real, 2), _real, _axes(_real, 2)),
+    *(_axes(_real, 2), _axes(_real, 2), types.float64, _axes(_real, 2)),
     *(_axes(_int, 2), _axes(_int, 2), _flag, _axes(types.boolean, 3)),
 )
 _random = (_word, _real, _whole)

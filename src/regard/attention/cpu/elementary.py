@@ -140,4 +140,12 @@ def tanh32(x):  # type: ignore[no-untyped-def]
 
 @njit(**_options)
 def tanh64(x):  # type: ignore[no-untyped-def]
-    return math.tanh(x)
+    # tanh(x) = t / (t + 2), t = exp(2 |x|) - 1; for small arguments t by its series
+    z = 2.0 * abs(x)
+    t = z / 19.0
+    for i in range(18, 1, -1):
+        t = (t + 1.0) * (z / i)
+    t = (t + 1.0) * z
+    t = t if z < 1.0 else exp64(z) - 1.0
+    size = t / (t + 2.0) if z < 40.0 else 1.0
+    return size if x > 0.0 else -size

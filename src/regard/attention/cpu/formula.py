@@ -62,11 +62,14 @@ def phi_p1(q, k, p0, p1):
 
 ZERO = REAL(0.0)
 NONE, NEXT, FOUR = np.uint64(0), np.uint64(1), np.uint64(4)
+FEW = np.uint64(32)  # features whose sum REAL may hold
 _real = types.float32 if REAL is np.float32 else types.float64
 _int, _row, _tile = types.int64, types.Array(_real, 1, "C"), types.Array(_real, 2, "C")
 _sum, _sums = types.Array(types.float64, 1, "C"), types.Array(types.float64, 2, "C")
 
-SCORE = types.none(_tile, _int, _int, _tile, _int, _int, _row, _row, _real, _tile)
+SCORE = types.none(
+    _tile, _int, _int, _tile, _int, _int, _row, _row, types.float64, _tile, _sums
+)
 PULL = types.none(
     _tile, _tile, _int, _int, _tile, _int, _int, _row, _row, _sums, _tile, _sum, _sum
 )
@@ -74,39 +77,50 @@ _compiled = {key: value for key, value in _inner.items() if key != "nogil"}
 
 
 @cfunc(SCORE, **_compiled)
-def score_tile(q, i0, rows, kt, a, b, p0, p1, scale, s):
+def score_tile(q, i0, rows, kt, a, b, p0, p1, scale, part, s):
     """s[r, j] = scale * sum over features of phi, for the columns a to b of a tile.
 
     Two rows and four features at a time: each key that is loaded is used twice, each sum that is
-    stored has taken four terms. s has a row to spare, for the partner of an odd last one.
+    stored has taken four terms. A few features are added up in REAL, in the two rows of ``part``,
+    and these sums in float64: a score keeps its digits however many features it has.
     """
-    h, u, z = np.uint64(kt.shape[0]), np.uint64(a), np.uint64(b)
-    fours = h - h % FOUR
+    h, start, stop = np.uint64(kt.shape[0]), np.uint64(a), np.uint64(b)
+    x, y = part[0], part[1]
     for r in range(0, rows, 2):
-        x, y = s[r], s[r + 1]
-        q0, q1 = q[i0 + r], q[i0 + min(r + 1, rows - 1)]
-        for j in range(u, z):
-            x[j] = ZERO
-            y[j] = ZERO
-        for f in range(NONE, fours, FOUR):
-            f1, f2, f3 = f + NEXT, f + NEXT + NEXT, f + NEXT + NEXT + NEXT
-            xa, xb, xc, xd = q0[f], q0[f1], q0[f2], q0[f3]
-            ya, yb, yc, yd = q1[f], q1[f1], q1[f2], q1[f3]
-            ka, kb, kc, kd = kt[f], kt[f1], kt[f2], kt[f3]
-            ua, ub, uc, ud = p0[f], p0[f1], p0[f2], p0[f3]
-            wa, wb, wc, wd = p1[f], p1[f1], p1[f2], p1[f3]
-            for j in range(u, z):
-                ja, jb, jc, jd = ka[j], kb[j], kc[j], kd[j]
-                x[j] += phi4(xa, xb, xc, xd, ja, jb, jc, jd, ua, ub, uc, ud, wa, wb, wc, wd)
-                y[j] += phi4(ya, yb, yc, yd, ja, jb, jc, jd, ua, ub, uc, ud, wa, wb, wc, wd)
-        for f in range(fours, h):
-            xa, ya, ka, ua, wa = q0[f], q1[f], kt[f], p0[f], p1[f]
-            for j in range(u, z):
-                x[j] += phi(xa, ka[j], ua, wa)
-                y[j] += phi(ya, ka[j], ua, wa)
-        for j in range(u, z):
-            x[j] *= scale
-            y[j] *= scale
+        last = min(r + 1, rows - 1)
+        q0, q1 = q[i0 + r], q[i0 + last]
+        s0, s1 = s[r], s[last]
+        for j in range(start, stop):
+            s0[j] = 0.0
+        for j in range(start, stop):
+            s1[j] = 0.0
+        for f0 in range(NONE, h, FEW):
+            f_stop = min(f0 + FEW, h)
+            fours = f_stop - (f_stop - f0) % FOUR
+            for j in range(start, stop):
+                x[j] = ZERO
+                y[j] = ZERO
+            for f in range(f0, fours, FOUR):
+                f1, f2, f3 = f + NEXT, f + NEXT + NEXT, f + NEXT + NEXT + NEXT
+                xa, xb, xc, xd = q0[f], q0[f1], q0[f2], q0[f3]
+                ya, yb, yc, yd = q1[f], q1[f1], q1[f2], q1[f3]
+                ka, kb, kc, kd = kt[f], kt[f1], kt[f2], kt[f3]
+                ua, ub, uc, ud = p0[f], p0[f1], p0[f2], p0[f3]
+                wa, wb, wc, wd = p1[f], p1[f1], p1[f2], p1[f3]
+                for j in range(start, stop):
+                    ja, jb, jc, jd = ka[j], kb[j], kc[j], kd[j]
+                    x[j] += phi4(xa, xb, xc, xd, ja, jb, jc, jd, ua, ub, uc, ud, wa, wb, wc, wd)
+                    y[j] += phi4(ya, yb, yc, yd, ja, jb, jc, jd, ua, ub, uc, ud, wa, wb, wc, wd)
+            for f in range(fours, f_stop):
+                xa, ya, ka, ua, wa = q0[f], q1[f], kt[f], p0[f], p1[f]
+                for j in range(start, stop):
+                    x[j] += phi(xa, ka[j], ua, wa)
+                    y[j] += phi(ya, ka[j], ua, wa)
+            for j in range(start, stop):
+                s0[j] += scale * x[j]
+            if last > r:
+                for j in range(start, stop):
+                    s1[j] += scale * y[j]
 
 
 @cfunc(PULL, **_compiled)

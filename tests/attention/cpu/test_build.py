@@ -1,0 +1,104 @@
+"""The generated kernels: their text, their cache, and that a broken one would be noticed."""
+
+import subprocess
+import sys
+
+import pytest
+import torch
+
+from regard import Elementwise, attend
+from regard.attention.cpu import build
+from regard.scores.expression import parse
+from regard.testing import qkv
+from tests.cases import MASKS, SCORES, Case
+
+
+@pytest.mark.parametrize("bits", [32, 64])
+def test_the_text_of_a_formula_compiles(bits):
+    for name in SCORES:
+        q, k, _ = qkv(1, 2, n=2, m=2, d=3, v=1)
+        phi = SCORES[name](3, 2).form(q, k).phi
+        text = build.written(phi, bits)
+        compile(text, name, "exec")
+        assert f"REAL = np.float{bits}" in text
+        assert str(parse(phi)) != ""
+
+
+def test_compiled_code_is_found_again_by_the_next_process(tmp_path):
+    code = """
+import torch, regard
+x = torch.randn(2, 200, 32)
+regard.attend(x, x, x, score=regard.Gaussian(), impl="cpu")
+from regard.attention.cpu.build import kernels
+driver = kernels(regard.Gaussian.PHI, 32).drivers.forward
+print(sum(driver.stats.cache_hits.values()), sum(driver.stats.cache_misses.values()))
+"""
+    counts = []
+    for _ in range(2):
+        done = subprocess.run(
+            [sys.executable, "-c", code],
+            env={"REGARD_CACHE": str(tmp_path), "PATH": "", "HOME": str(tmp_path)},
+            capture_output=True, text=True, check=True,
+        )  # fmt: skip
+        counts.append(done.stdout.split())
+    assert counts == [["0", "1"], ["1", "0"]]
+
+
+def test_a_cache_that_cannot_be_written_is_done_without(tmp_path, monkeypatch):
+    blocked = tmp_path / "a file"
+    blocked.write_text("in the way")
+    monkeypatch.setenv("REGARD_CACHE", str(blocked / "folder"))
+    q, k, v = qkv(n=40, m=50, d=4, v=3)
+    score = Elementwise(lambda q, k: -((q - k) ** 2) - 0.125 * abs(q))
+    got = attend(q, k, v, score=score, impl="cpu")
+    torch.testing.assert_close(got, attend(q, k, v, score=score, impl="reference"))
+    assert blocked.read_text() == "in the way"
+
+
+def test_a_file_that_was_tampered_with_is_written_anew(tmp_path, monkeypatch):
+    monkeypatch.setenv("REGARD_CACHE", str(tmp_path))
+    path = build._stored("some_name", "right = 1\n")
+    path.write_text("raise SystemExit\n")
+    assert build._stored("some_name", "right = 1\n").read_text() == "right = 1\n"
+
+
+# One line changed in the loops, as a slip would: every one must be caught by `Case.agree`.
+MUTANTS = {
+    "a dropped rescale": ("acc[r, c] *= decay", "acc[r, c] *= 1.0"),
+    "a span one too long": ("if hi[i] < j0 + b:", "if hi[i] + 1 < j0 + b:"),
+    "a lost tile": (
+        "for tile in range(start // COLS, (stop + COLS - 1) // COLS):\n            j0 = tile * COLS\n"
+        "            a, b = max(start - j0, 0), min(stop - j0, COLS)\n            score(",
+        "for tile in range(start // COLS, max(stop // COLS, 1)):\n            j0 = tile * COLS\n"
+        "            a, b = max(start - j0, 0), min(stop - j0, COLS)\n            score(",
+    ),
+    "self not hidden": ("if not_self and 0 <= i - first", "if not_self and 0 < i - first"),
+    "the mean of the likes": ("mean[r] = weighted / total", "mean[r] = 0.5 * weighted / total"),
+    "a row's keys": ("dkt[slot, tile], gt, a, b", "dkt[slot, tile], gt, a, b - 1"),
+    "the bias of a neighbour": ("first - i + n - 1 :", "first - i + n :"),
+}
+
+
+@pytest.mark.parametrize("name", MUTANTS)
+def test_a_slip_in_the_loops_is_caught(name, monkeypatch):
+    right, wrong = MUTANTS[name]
+    real = build._drivers(64)
+    text = open(real.__file__).read()
+    assert right in text, "the line has changed: change the mutant with it"
+    mutant = build._loaded(text.replace(right, wrong), "mutant")
+    q, k, v = qkv(2, 2, n=40, m=140, d=4, v=3, dtype=torch.float64)
+    score, mask = SCORES["distances"](4, 2), MASKS["both"](2, 40, 140)
+    cases = [
+        Case(q, k, v, score, mask),
+        Case(3 * q, 3 * k, v, SCORES["dot"](4, 2), MASKS["lengths"](2, 40, 140)),
+    ]
+    for case in cases:
+        case.agree("cpu", torch.float32)
+    monkeypatch.setattr(build, "_drivers", lambda bits: mutant)
+    build.kernels.cache_clear()
+    try:
+        with pytest.raises(AssertionError):
+            for case in cases:
+                case.agree("cpu", torch.float32)
+    finally:
+        build.kernels.cache_clear()
