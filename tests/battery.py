@@ -1,4 +1,4 @@
-"""Random attention calls, each held to the whole contract: ``python -m tests.battery --cases 20000``.
+"""Random attention calls, each held to the contract: ``python -m tests.battery --cases 20000``.
 
 A case is a few numbers drawn from a seed. It must stay within the error budget in its output and in
 every gradient, give the same bits twice, and give the same bits when what is hidden holds garbage.
@@ -186,7 +186,7 @@ def shrink(spec: Spec, seconds: float = 20.0) -> Spec:
 
 def run(cases: int, seed: int, seconds: float = float("inf")) -> list[str]:
     """Draw and check cases; what failed, shrunk, one line each."""
-    rng = random.Random(seed)  # noqa: S311 - a test, not a secret
+    rng = random.Random(seed)
     found, used, start = [], [], time.monotonic()
     for number in range(cases):
         spec = draw(rng)

@@ -84,7 +84,9 @@ print((time.perf_counter() - middle) / (middle - start))
 
 
 def test_works_where_numba_and_triton_are_missing():
-    code = BLOCKED.format(blocked=["numba", "llvmlite", "triton", "matplotlib", "rich"]) + """
+    code = (
+        BLOCKED.format(blocked=["numba", "llvmlite", "triton", "matplotlib", "rich"])
+        + """
 import torch, regard
 x = torch.randn(2, 300, 8)
 print(regard.attend(x, x, x, score=regard.Gaussian()).shape)
@@ -95,6 +97,7 @@ try:
 except regard.ImplError as error:
     print(error)
 """
+    )
     found = python(code)
     assert found.returncode == 0, found.stderr
     assert found.stdout.splitlines() == [

@@ -17,5 +17,5 @@ def test_no_batch_axis_and_no_rows_are_fine():
 
 
 def test_same_width_names_the_score():
-    with pytest.raises(ShapeError, match="^Gaussian compares features one by one: q has d=3"):
+    with pytest.raises(ShapeError, match=r"^Gaussian compares features one by one: q has d=3"):
         same_width("Gaussian", torch.zeros(2, 3), torch.zeros(2, 4))

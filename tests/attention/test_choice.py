@@ -2,7 +2,7 @@ import pytest
 import torch
 from torch.autograd import forward_ad
 
-from regard import Causal, Dot, Gaussian, ImplError, Lengths, Window, explain
+from regard import Causal, Dot, Gaussian, ImplError, Lengths, Slope, Window, explain
 from regard.attention.choice import Choice, choose
 from regard.scores import Score
 from regard.testing import qkv
@@ -61,6 +61,14 @@ def test_a_score_without_a_form_runs_on_the_reference_alone():
     assert chosen(BIG, score=Odd()).impl == "reference"
     with pytest.raises(ImplError, match="Odd has no form that kernels know, only pairwise"):
         chosen(BIG, score=Odd(), impl="cpu")
+
+
+def test_two_biases_are_refused_by_name_and_not_swapped():
+    q, k, v = (x[:, None] for x in BIG)
+    score = Dot() + Slope(torch.ones(1)) + Slope(torch.ones(1))
+    assert chosen((q, k, v), score=score).impl == "reference"
+    with pytest.raises(ImplError, match="Biased has no form that kernels know"):
+        chosen((q, k, v), score=score, impl="cpu")
 
 
 def test_forward_mode_goes_to_the_reference():

@@ -57,9 +57,13 @@ def test_every_view_is_of_the_same_weights(score, mask, pieces):
     torch.testing.assert_close(best.weights, w.topk(3, -1).values, **close)
     torch.testing.assert_close(w.gather(-1, best.keys), best.weights, **close)
     mass = overview(Q, K, cells=5, **options)
-    torch.testing.assert_close(mass, w.unflatten(-1, (5, 14)).sum(-1).unflatten(-2, (5, 10)).mean(-2))
+    torch.testing.assert_close(
+        mass, w.unflatten(-1, (5, 14)).sum(-1).unflatten(-2, (5, 10)).mean(-2)
+    )
     most = overview(Q, K, cells=5, reduce="max", **options)
-    torch.testing.assert_close(most, w.unflatten(-1, (5, 14)).amax(-1).unflatten(-2, (5, 10)).amax(-2))
+    torch.testing.assert_close(
+        most, w.unflatten(-1, (5, 14)).amax(-1).unflatten(-2, (5, 10)).amax(-2)
+    )
 
 
 def test_a_rectangle_of_everything_is_the_softmax():

@@ -4,7 +4,18 @@ import pytest
 import torch
 from torch.autograd import gradcheck, gradgradcheck
 
-from regard import Additive, Causal, Distances, Dot, Gaussian, Lengths, NotSelf, Slope, Window, attend
+from regard import (
+    Additive,
+    Causal,
+    Distances,
+    Dot,
+    Gaussian,
+    Lengths,
+    NotSelf,
+    Slope,
+    Window,
+    attend,
+)
 from regard.testing import qkv
 from tests.cases import MASKS, SCORES, in_dtype
 
@@ -94,7 +105,7 @@ def test_first_and_second_derivatives(score, mask):
 
 @pytest.mark.parametrize("bias", [Slope(torch.ones(1)), Distances(torch.randn(1, 3))], ids=repr)
 def test_second_derivatives_of_a_bias(bias):
-    (name, x), *_ = vars(bias).items()
+    x = next(iter(vars(bias).values()))
     x = x.double().requires_grad_()
     q, k, v = (t.requires_grad_() for t in qkv(2, 1, n=3, m=4, d=3, v=2, dtype=torch.float64))
 
@@ -127,9 +138,7 @@ def test_forward_mode_through_the_reference(score):
 def test_torch_func_finds_a_way_by_itself():
     q, k, v = (x[0] for x in GRAPH)
     score = Gaussian()
-    _, tangent = torch.func.jvp(
-        lambda q: attend(q, k, v, score=score), (q,), (torch.ones_like(q),)
-    )
+    _, tangent = torch.func.jvp(lambda q: attend(q, k, v, score=score), (q,), (torch.ones_like(q),))
     step = 1e-3
     slope = (attend(q + step, k, v, score=score) - attend(q - step, k, v, score=score)) / (2 * step)
     torch.testing.assert_close(tangent, slope, rtol=1e-2, atol=1e-3)

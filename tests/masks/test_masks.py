@@ -20,7 +20,9 @@ MASKS = {
     "not-self": lambda n, m: NotSelf(),
     "dense": lambda n, m: Dense((torch.arange(n)[:, None] + torch.arange(m)) % 3 == 0),
     "documents": lambda n, m: Documents(torch.arange(n) // 4) if n == m else Causal(),
-    "documents-2d": lambda n, m: Documents(torch.arange(n).expand(3, n) // 2) if n == m else Causal(),
+    "documents-2d": lambda n, m: (
+        Documents(torch.arange(n).expand(3, n) // 2) if n == m else Causal()
+    ),
     "and": lambda n, m: Lengths([m, 1 if m else 0, m // 2]) & Causal(1) & Window(3) & NotSelf(),
     "and-dense": lambda n, m: Dense(torch.ones(n, m, dtype=torch.bool)) & Dense(
         torch.arange(m).expand(n, m) % 2 == 0

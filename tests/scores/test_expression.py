@@ -12,7 +12,7 @@ q, k, p0, p1 = symbols()
 FORMULAS = {
     "gaussian": p0 * ((q - k) * (q - k)),
     "everything": e.exp(-q) + e.tanh(k) * e.sqrt(q + 9) - e.sin(q) / (2 + e.cos(k)),
-    "powers": (q - k) ** 3 + (abs(q) + 1) ** 1.5 - 2 ** -1 * k ** 1,
+    "powers": (q - k) ** 3 + (abs(q) + 1) ** 1.5 - 2**-1 * k**1,
     "choices": e.where(q < k, q * q, -k) + e.maximum(q, k) * e.minimum(q, 2 * k) + e.log(9 + q),
     "edges": e.where(abs(p0 * q) <= 1.0, e.absolute(k) * p1, 1 - k),
 }
@@ -21,8 +21,7 @@ FORMULAS = {
 def values(seed=0):
     g = torch.Generator().manual_seed(seed)
     return {
-        name: torch.randn(20, generator=g, dtype=torch.float64).requires_grad_()
-        for name in e.NAMES
+        name: torch.randn(20, generator=g, dtype=torch.float64).requires_grad_() for name in e.NAMES
     }
 
 
@@ -58,7 +57,16 @@ def test_the_source_computes_the_same_numbers(name):
 
 @pytest.mark.parametrize(
     "text",
-    ["__import__('os')", "q.real", "q if k else p0", "exec(q)", "q < k < p0", "z", "q ** k()", "q +"],
+    [
+        "__import__('os')",
+        "q.real",
+        "q if k else p0",
+        "exec(q)",
+        "q < k < p0",
+        "z",
+        "q ** k()",
+        "q +",
+    ],
 )
 def test_nothing_but_a_formula_is_read(text):
     with pytest.raises(ValueRangeError, match="not a formula in q, k, p0, p1"):
@@ -66,7 +74,10 @@ def test_nothing_but_a_formula_is_read(text):
 
 
 def test_infinity_survives_the_text():
-    assert float(evaluate(parse(str(e.where(q < 0.0, 0.0, -math.inf))), {"q": torch.ones(1)})) == -math.inf
+    assert (
+        float(evaluate(parse(str(e.where(q < 0.0, 0.0, -math.inf))), {"q": torch.ones(1)}))
+        == -math.inf
+    )
 
 
 def test_every_score_of_ours_is_a_formula():
@@ -77,7 +88,7 @@ def test_every_score_of_ours_is_a_formula():
 @pytest.mark.parametrize(
     ("phi", "message"),
     [
-        (lambda q, k: q if q < k else k, "a formula has no truth value: use where(condition, a, b) "
+        (lambda q, k: min(k, q), "a formula has no truth value: use where(condition, a, b) "
          "instead of if, and, or"),
         (lambda q, k: q**k, "a formula can be raised to a number only, got Formula"),
         (lambda q, k: q + "a", "a formula holds numbers and formulas, got str"),

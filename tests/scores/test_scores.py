@@ -52,9 +52,7 @@ WRITTEN_OUT = {
     Dot(): lambda q, k: dot(q, k) / math.sqrt(3),
     Dot(0.25): lambda q, k: dot(q, k) * 0.25,
     Dot(torch.tensor(0.5)): lambda q, k: dot(q, k) * 0.5,
-    Bilinear(M): lambda q, k: sum(
-        q[i] * float(M[i, j]) * k[j] for i in range(3) for j in range(3)
-    ),
+    Bilinear(M): lambda q, k: sum(q[i] * float(M[i, j]) * k[j] for i in range(3) for j in range(3)),
     Cosine(0.5): lambda q, k: dot(q, k) / math.sqrt(dot(q, q) * dot(k, k)) / 0.5,
     Additive(W): lambda q, k: sum(
         w * math.tanh(a + b) for w, a, b in zip(W.tolist(), q, k, strict=True)

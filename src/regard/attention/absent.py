@@ -68,24 +68,28 @@ def clean_call(call: Call) -> Cleaned:
     range of the numbers to choose their arithmetic, and garbage must not choose it for them.
     """
     q, k, v = call.q, call.k, call.v
-    if call.lo is None or call.hi is None:
-        return Cleaned(q, k, v, None)  # everyone sees everything: a NaN is everyone's
-    batch = q.shape[0]
-    own = replace(call, q=q[: call.lo.shape[0]], k=k[: call.lo.shape[0]])  # the mask's own rows
-    if call.dense is None:
-        seen, seeing = _counts(own)
-    else:
-        own = replace(own, q=q[: call.dense.shape[0]], k=k[: call.dense.shape[0]])
-        own = own if call.dense.shape[0] >= call.lo.shape[0] else call
-        allowed = own.allowed()
-        seen, seeing = allowed.sum(1), allowed.sum(2)
-    seen, seeing = (x.repeat_interleave(batch // max(x.shape[0], 1), 0) > 0 for x in (seen, seeing))
-    q, k, v = _zero(q, ~seeing), _zero(k, ~seen), _zero(v, ~seen)
+    if call.lo is not None and call.hi is not None:
+        seen, seeing = _anyone(call)
+        q, k, v = _zero(q, ~seeing), _zero(k, ~seen), _zero(v, ~seen)
     if all_finite(q, k, v):
         return Cleaned(q, k, v, None)
     bad_q = ~q.isfinite().all(-1)
     bad_k = ~(k.isfinite().all(-1) & v.isfinite().all(-1))
     return Cleaned(_zero(q, bad_q), _zero(k, bad_k), _zero(v, bad_k), bad_q | _sees(call, bad_k))
+
+
+def _anyone(call: Call) -> tuple[Tensor, Tensor]:
+    """Which keys anyone sees [B, m], and which queries see any [B, n]."""
+    assert call.lo is not None
+    rows = call.lo.shape[0]
+    if call.dense is None:
+        seen, seeing = _counts(replace(call, q=call.q[:rows], k=call.k[:rows]))
+    else:
+        rows = max(rows, call.dense.shape[0])  # each divides the batch, and one the other
+        allowed = replace(call, q=call.q[:rows], k=call.k[:rows]).allowed()
+        seen, seeing = allowed.sum(1), allowed.sum(2)
+    times = call.q.shape[0] // max(rows, 1)
+    return seen.repeat_interleave(times, 0) > 0, seeing.repeat_interleave(times, 0) > 0
 
 
 def _counts(call: Call) -> tuple[Tensor, Tensor]:
@@ -123,7 +127,7 @@ def _sees(call: Call, bad: Tensor) -> Tensor:
 
 
 def _zero(x: Tensor, rows: Tensor) -> Tensor:
-    """x [B, r, f] with some rows [B, r] set to zero."""
+    """X [B, r, f] with some rows [B, r] set to zero."""
     if not bool(rows.any()):
         return x
     if x.device.type == "cpu" and x.dtype in (torch.float32, torch.float64):

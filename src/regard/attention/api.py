@@ -120,6 +120,7 @@ def attend(
     >>> x = torch.eye(3)
     >>> attend(x, x, x, mask=Causal())[0].tolist()
     [1.0, 0.0, 0.0]
+
     """
     q, k, v = _cast_for_autocast(q, k, v)
     check_qkv(q, k, v)
@@ -132,8 +133,7 @@ def attend(
             return reference.attend(q, k, v, score, mask, dropout, number)
         wide_q, wide_k, wide_v = (reference.widened(x) for x in (q, k, v))
         form = score.form(wide_q, wide_k)
-        if form is None:
-            return reference.attend(q, k, v, score, mask, dropout, number)
+        assert form is not None  # or it would not have been chosen
         call = make_call(wide_q, wide_k, wide_v, form, mask, float(dropout), number)
         return fused(call, chosen.impl).to(q.dtype).reshape(*q.shape[:-1], v.shape[-1])
 

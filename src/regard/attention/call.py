@@ -131,7 +131,9 @@ def make_call(
         table = table if table.ndim > 1 else table.unsqueeze(0)
     p0, p1 = (_heads_last(p, batch, form.q.shape[-1]) for p in (form.p0, form.p1))
     return Call(
-        *(_flat(x) for x in (form.q, form.k, v)),
+        _flat(form.q),
+        _flat(form.k),
+        _flat(v),
         form.phi,
         p0,
         p1,

@@ -55,8 +55,8 @@ def _refusal(
     if impl == "cpu":
         if not has("numba"):
             return "numba is not installed; pip install numba"
-        if type(score).form is Score.form:
-            return f"{type(score).__name__} has no form that kernels know, only pairwise()"
+        if not score.has_form:
+            return f"{_named(score)} has no form that kernels know, only pairwise()"
         return ""
     if type(score) is not Dot or isinstance(score.scale, Tensor):
         return f"torch has the dot product with a fixed scale only, the score is {_named(score)}"

@@ -73,7 +73,9 @@ class _Rows:
     def _fused(self, call: Call, rows: int) -> bool:
         size = self.entries * rows * self.m * max(call.q.shape[-1], 1)
         linear = call.phi == "q * k"  # a matrix product: torch's own is the best there is
-        return not linear and size > MATERIALISE_UP_TO and self.device.type == "cpu" and has("numba")
+        return (
+            not linear and size > MATERIALISE_UP_TO and self.device.type == "cpu" and has("numba")
+        )
 
     def _pairwise(self, start: int, stop: int) -> tuple[Tensor, Tensor | None]:
         i = torch.arange(start, stop, device=self.device)
@@ -88,7 +90,11 @@ class _Rows:
 
     def blocks(self, features: int = 1) -> Iterator[tuple[int, Float[Tensor, "B r m"]]]:
         """All rows, in blocks that keep memory bounded: the first row's number, and weights."""
-        if self.call is not None and self.call.phi != "q * k" and not self._fused(self.call, self.n):
+        if (
+            self.call is not None
+            and self.call.phi != "q * k"
+            and not self._fused(self.call, self.n)
+        ):
             features = max(self.call.q.shape[-1], 1)  # the definition makes n x m x h
         elif self.call is None:
             features = max(self.q.shape[-1], 1)
@@ -148,6 +154,7 @@ def rectangle(
         cols: which keys, a slice with step 1.
         score: as in ``attend``.
         mask: as in ``attend``.
+
     """
     source = _Rows(q, k, score, mask)
     (first, last), (left, right) = (
@@ -164,7 +171,9 @@ def rectangle(
 
 def _range(name: str, piece: slice, size: int) -> tuple[int, int]:
     if not isinstance(piece, slice):
-        msg = f"{name} must be a slice, got {type(piece).__name__}; for one line use slice(i, i + 1)"
+        msg = (
+            f"{name} must be a slice, got {type(piece).__name__}; for one line use slice(i, i + 1)"
+        )
         raise KindError(msg)
     start, stop, step = piece.indices(size)
     if step != 1:
@@ -199,6 +208,7 @@ def overview(
     >>> x = torch.zeros(4, 1)
     >>> overview(x, x, cells=2, score=Uniform(), mask=Causal()).double().round(decimals=3).tolist()
     [[1.0, 0.0], [0.583, 0.417]]
+
     """
     if isinstance(cells, bool) or not isinstance(cells, int) or cells < 1:
         msg = f"cells must be an integer of at least 1, got {cells!r}"
@@ -238,7 +248,7 @@ def _pooled(w: Tensor, col_of: Tensor, width: int, reduce: str) -> Tensor:
     if width == m:
         return w
     if m % width == 0:  # equal runs: a reshape, several times as fast as scattering
-        runs = w.unflatten(-1, (width, m // width))
+        runs = w.reshape(*w.shape[:-1], width, m // width)
         return runs.sum(-1) if reduce == "mass" else runs.amax(-1)
     out = w.new_zeros(*w.shape[:-1], width)
     if reduce == "mass":
@@ -271,9 +281,7 @@ def top(
         found = w.topk(count, -1)
         values[:, start : start + w.shape[1]] = found.values
         keys[:, start : start + w.shape[1]] = found.indices
-    return Top(
-        rows.shaped(values, rows.n, count), keys.reshape(*rows.batch, rows.n, count)
-    )
+    return Top(rows.shaped(values, rows.n, count), keys.reshape(*rows.batch, rows.n, count))
 
 
 def entropy(

@@ -17,7 +17,10 @@ def is_transformed(*tensors: Tensor) -> bool:
         return True
     if forward_ad._current_level < 0:
         return False
-    return any(forward_ad.unpack_dual(x).tangent is not None for x in tensors)
+    return any(
+        forward_ad.unpack_dual(x).tangent is not None  # type: ignore[no-untyped-call]
+        for x in tensors
+    )
 
 
 def is_plain(*tensors: Tensor) -> bool:

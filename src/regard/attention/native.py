@@ -17,7 +17,7 @@ from dataclasses import replace
 import torch
 from torch import Tensor
 
-from regard.attention.absent import Cleaned, all_finite, clean_call
+from regard.attention.absent import all_finite, clean_call
 from regard.attention.call import Call
 
 __all__ = ["backward", "forward"]

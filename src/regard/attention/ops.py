@@ -29,9 +29,7 @@ _ARGUMENTS = (
 
 def _call(args: tuple[Any, ...]) -> tuple[Call, str]:
     q, k, v, p0, p1, table, lo, hi, dense, seed, phi, scale, pattern, not_self, dropout, impl = args
-    call = Call(
-        q, k, v, phi, p0, p1, scale, table, pattern, lo, hi, not_self, dense, dropout, seed
-    )
+    call = Call(q, k, v, phi, p0, p1, scale, table, pattern, lo, hi, not_self, dense, dropout, seed)
     return call, impl
 
 

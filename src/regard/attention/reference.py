@@ -71,7 +71,7 @@ def attend(
     seed: Tensor | None = None,
 ) -> Float[Tensor, "*b n v"]:
     """out[i] = sum over j of softmax_j(score(q[i], k[j]) over the keys i may see) * v[j]."""
-    out = _attend(*(widened(x) for x in (q, k, v)), score, mask, dropout, seed)
+    out = _attend(widened(q), widened(k), widened(v), score, mask, dropout, seed)
     plain = out.dtype == torch.float32 and is_plain(q, k, v, *score.tensors)
     if plain and not all_finite(out) and all_finite(q, k, v):
         # scores beyond float32 (the sum of infinities of both signs is NaN): float64 holds them

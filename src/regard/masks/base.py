@@ -60,8 +60,9 @@ class Mask(ABC):
     def spans(self, batch: torch.Size, n: int, m: int, device: torch.device) -> Spans:
         """Give the rule as intervals, in O(n) time and memory."""
 
-    def check(self, batch: torch.Size, n: int, m: int, device: torch.device) -> None:  # noqa: ARG002
+    def check(self, batch: torch.Size, n: int, m: int, device: torch.device) -> None:
         """Raise unless the mask fits queries [*b, n, d] and keys [*b, m, e]."""
+        return
 
     def __and__(self, other: Mask) -> Mask:
         if not isinstance(other, Mask):

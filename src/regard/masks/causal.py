@@ -34,10 +34,10 @@ class Causal(Mask):
     def __post_init__(self) -> None:
         check_integer("Causal", "offset", self.offset)
 
-    def allows(self, batch: torch.Size, n: int, m: int, device: torch.device) -> Tensor:  # noqa: ARG002
+    def allows(self, batch: torch.Size, n: int, m: int, device: torch.device) -> Tensor:
         i, j = torch.arange(n, device=device), torch.arange(m, device=device)
         return j <= i[:, None] + self.offset
 
-    def spans(self, batch: torch.Size, n: int, m: int, device: torch.device) -> Spans:  # noqa: ARG002
+    def spans(self, batch: torch.Size, n: int, m: int, device: torch.device) -> Spans:
         hi = (torch.arange(n, device=device) + (self.offset + 1)).clamp(0, m)
         return Spans(torch.zeros_like(hi), hi)

@@ -19,13 +19,16 @@ class Dense(Mask):
 
     Args:
         seen: bool, broadcasts against [*b, n, m].
+
     """
 
     seen: Tensor
 
     def __post_init__(self) -> None:
         if not isinstance(self.seen, Tensor) or self.seen.dtype != torch.bool:
-            got = str(self.seen.dtype) if isinstance(self.seen, Tensor) else type(self.seen).__name__
+            got = (
+                str(self.seen.dtype) if isinstance(self.seen, Tensor) else type(self.seen).__name__
+            )
             msg = f"Dense: seen must be a bool tensor, True for what may be seen; got {got}"
             raise KindError(msg)
         if self.seen.ndim < 2:  # noqa: PLR2004 - queries and keys
@@ -35,7 +38,7 @@ class Dense(Mask):
     def check(self, batch: torch.Size, n: int, m: int, device: torch.device) -> None:
         wanted = torch.Size((*batch, n, m))
         try:
-            fits = torch.broadcast_shapes(self.seen.shape, wanted) == wanted
+            fits = torch.broadcast_shapes(self.seen.shape, wanted) == wanted  # type: ignore[no-untyped-call]
         except RuntimeError:
             fits = False
         if not fits:
@@ -48,7 +51,7 @@ class Dense(Mask):
             msg = f"Dense: seen must be on the device of q, {device}; it is on {self.seen.device}"
             raise ShapeError(msg)
 
-    def allows(self, batch: torch.Size, n: int, m: int, device: torch.device) -> Tensor:  # noqa: ARG002
+    def allows(self, batch: torch.Size, n: int, m: int, device: torch.device) -> Tensor:
         return self.seen.expand(*self.seen.shape[:-2], n, m)
 
     def spans(self, batch: torch.Size, n: int, m: int, device: torch.device) -> Spans:

@@ -27,6 +27,7 @@ class Documents(Mask):
     >>> from regard import Documents
     >>> Documents([7, 7, 3]).dense(3, 3).int().tolist()
     [[1, 1, 0], [1, 1, 0], [0, 0, 1]]
+
     """
 
     ids: Tensor | Sequence[int]
@@ -45,9 +46,9 @@ class Documents(Mask):
                 )
                 raise ValueRangeError(msg)
 
-    def check(self, batch: torch.Size, n: int, m: int, device: torch.device) -> None:  # noqa: ARG002
+    def check(self, batch: torch.Size, n: int, m: int, device: torch.device) -> None:
         ids = self.ids
-        assert isinstance(ids, Tensor)  # noqa: S101 - __post_init__ made it one
+        assert isinstance(ids, Tensor)
         if n != m or ids.shape[-1] != n:
             msg = f"Documents: ids must name n = m positions, got {ids.shape[-1]} for n={n}, m={m}"
             raise ShapeError(msg)
@@ -58,12 +59,12 @@ class Documents(Mask):
 
     def _aligned(self, batch: torch.Size, device: torch.device) -> Tensor:
         ids = self.ids
-        assert isinstance(ids, Tensor)  # noqa: S101 - __post_init__ made it one
+        assert isinstance(ids, Tensor)
         ids = ids.to(device, torch.int64)
         ones = (1,) * (len(batch) - 1)
         return ids.view(ids.shape[0], *ones, ids.shape[1]) if ids.ndim > 1 else ids
 
-    def allows(self, batch: torch.Size, n: int, m: int, device: torch.device) -> Tensor:  # noqa: ARG002
+    def allows(self, batch: torch.Size, n: int, m: int, device: torch.device) -> Tensor:
         ids = self._aligned(batch, device)
         return ids.unsqueeze(-1) == ids.unsqueeze(-2)
 

@@ -28,6 +28,7 @@ class Lengths(Mask):
     >>> from regard import Lengths
     >>> Lengths([1, 3]).dense(2, 3, batch=(2,)).int().tolist()
     [[[1, 0, 0], [1, 0, 0]], [[1, 1, 1], [1, 1, 1]]]
+
     """
 
     lengths: Tensor | Sequence[int]
@@ -44,7 +45,7 @@ class Lengths(Mask):
 
     def check(self, batch: torch.Size, n: int, m: int, device: torch.device) -> None:
         lengths = self.lengths
-        assert isinstance(lengths, Tensor)  # noqa: S101 - __post_init__ made it one
+        assert isinstance(lengths, Tensor)
         if not batch:
             msg = "Lengths needs a batch axis: q is [n, d]; use q[None], k[None], v[None]"
             raise ShapeError(msg)
@@ -67,12 +68,12 @@ class Lengths(Mask):
     def _aligned(self, batch: torch.Size, device: torch.device) -> Tensor:
         """[b, 1, ..., 1 or n]: one axis for each batch axis, and the queries."""
         lengths = self.lengths
-        assert isinstance(lengths, Tensor)  # noqa: S101 - __post_init__ made it one
+        assert isinstance(lengths, Tensor)
         lengths = lengths.to(device, torch.int64)
         ones = (1,) * (len(batch) - 1)
         return lengths.view(lengths.shape[0], *ones, lengths.shape[1] if lengths.ndim > 1 else 1)
 
-    def allows(self, batch: torch.Size, n: int, m: int, device: torch.device) -> Tensor:  # noqa: ARG002
+    def allows(self, batch: torch.Size, n: int, m: int, device: torch.device) -> Tensor:
         return torch.arange(m, device=device) < self._aligned(batch, device).unsqueeze(-1)
 
     def spans(self, batch: torch.Size, n: int, m: int, device: torch.device) -> Spans:

@@ -21,9 +21,9 @@ class NotSelf(Mask):
     [[0, 1, 1], [1, 0, 1]]
     """
 
-    def allows(self, batch: torch.Size, n: int, m: int, device: torch.device) -> Tensor:  # noqa: ARG002
+    def allows(self, batch: torch.Size, n: int, m: int, device: torch.device) -> Tensor:
         return torch.arange(n, device=device)[:, None] != torch.arange(m, device=device)
 
-    def spans(self, batch: torch.Size, n: int, m: int, device: torch.device) -> Spans:  # noqa: ARG002
+    def spans(self, batch: torch.Size, n: int, m: int, device: torch.device) -> Spans:
         lo = torch.zeros(n, dtype=torch.int64, device=device)
         return Spans(lo, torch.full_like(lo, m), not_self=True)

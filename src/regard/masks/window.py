@@ -25,6 +25,7 @@ class Window(Mask):
     >>> from regard import Window
     >>> Window(left=1, right=0).dense(3, 3).int().tolist()
     [[1, 0, 0], [1, 1, 0], [0, 1, 1]]
+
     """
 
     left: int | None = None
@@ -42,7 +43,7 @@ class Window(Mask):
                 raise ValueRangeError(msg)
         check_integer("Window", "offset", self.offset)
 
-    def allows(self, batch: torch.Size, n: int, m: int, device: torch.device) -> Tensor:  # noqa: ARG002
+    def allows(self, batch: torch.Size, n: int, m: int, device: torch.device) -> Tensor:
         here = torch.arange(n, device=device)[:, None] + self.offset
         j = torch.arange(m, device=device)
         seen = torch.ones(n, m, dtype=torch.bool, device=device)
@@ -52,7 +53,7 @@ class Window(Mask):
             seen &= j <= here + self.right
         return seen
 
-    def spans(self, batch: torch.Size, n: int, m: int, device: torch.device) -> Spans:  # noqa: ARG002
+    def spans(self, batch: torch.Size, n: int, m: int, device: torch.device) -> Spans:
         here = torch.arange(n, device=device) + self.offset
         none, every = torch.zeros_like(here), torch.full_like(here, m)
         lo = none if self.left is None else (here - self.left).clamp(0, m)

@@ -26,6 +26,7 @@ class Additive(FeatureSum):
 
     Args:
         w: [h], or one row a head [heads, h].
+
     """
 
     w: Tensor

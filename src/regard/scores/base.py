@@ -65,15 +65,20 @@ class Score(ABC):
     ) -> Float[Tensor, "*b n m"]:
         """Every query against every key: the definition."""
 
-    def form(self, q: Tensor, k: Tensor) -> Form | None:  # noqa: ARG002 - for those that have one
+    def form(self, q: Tensor, k: Tensor) -> Form | None:
         """Bring the score to the form kernels know, or None if it has none."""
         return None
+
+    @property
+    def has_form(self) -> bool:
+        """Whether kernels can run this score."""
+        return type(self).form is not Score.form
 
     def check(self, q: Tensor, k: Tensor) -> None:
         """Raise unless this score can compare these queries and keys."""
         same_width(type(self).__name__, q, k)
 
-    def at(self, q: Tensor, k: Tensor, i: Tensor, j: Tensor) -> Tensor:  # noqa: ARG002
+    def at(self, q: Tensor, k: Tensor, i: Tensor, j: Tensor) -> Tensor:
         """As ``pairwise``, for queries and keys that stand at the positions i and j."""
         return self.pairwise(q, k)
 
@@ -110,6 +115,10 @@ class Biased(Score):
     def at(self, q: Tensor, k: Tensor, i: Tensor, j: Tensor) -> Tensor:
         return self.score.at(q, k, i, j) + self.bias.between(i, j).to(q.dtype)
 
+    @property
+    def has_form(self) -> bool:
+        return self.score.has_form and not isinstance(self.score, Biased)
+
     def form(self, q: Tensor, k: Tensor) -> Form | None:
         form = self.score.form(q, k)
         if form is None or form.bias is not None:  # two biases: left to the reference
@@ -145,7 +154,7 @@ def parameter(owner: str, name: str, value: float | Tensor, q: Tensor) -> Tensor
     p = torch.as_tensor(value, dtype=torch.float64, device=q.device)
     wanted = (*q.shape[:-2], q.shape[-1])
     try:
-        fits = torch.broadcast_shapes(p.shape, wanted) == torch.Size(wanted)
+        fits = torch.broadcast_shapes(p.shape, wanted) == torch.Size(wanted)  # type: ignore[no-untyped-call]
     except RuntimeError:
         fits = False
     if not fits:

@@ -31,7 +31,8 @@ class Bias(ABC):
     def between(self, i: Tensor, j: Tensor) -> Tensor:
         """Give the bias of each pair: [n, m] or [heads, n, m]."""
         distance = j[None, :] - i[:, None]
-        return self.of(distance.flatten()).unflatten(-1, distance.shape)
+        flat = self.of(distance.flatten())
+        return flat.reshape(*flat.shape[:-1], *distance.shape)
 
     def table(self, n: int, m: int, device: torch.device) -> Tensor:
         """All there is to know for n queries and m keys: entry t is the distance t - (n - 1)."""
@@ -63,11 +64,12 @@ class Bias(ABC):
 
 @dataclass(frozen=True, eq=False)
 class Slope(Bias):
-    """-slope * \\|j - i - offset\\|: the further, the less  (ALiBi, Press et al. 2022).
+    """-slope * |j - i - offset|: the further, the less  (ALiBi, Press et al. 2022).
 
     Args:
         slopes: one number, or one a head [heads]. It may learn.
         offset: where query 0 stands among the keys; m - n puts the last query on the last key.
+
     """
 
     slopes: Tensor
@@ -93,6 +95,7 @@ class Distances(Bias):
     Args:
         values: [2 r + 1], or one row a head [heads, 2 r + 1]; the middle entry is distance 0.
         offset: where query 0 stands among the keys.
+
     """
 
     values: Tensor

@@ -18,6 +18,7 @@ class Bilinear(Score):
 
     Args:
         W: [d, e]; queries and keys may have different widths.
+
     """
 
     W: Tensor
@@ -39,7 +40,7 @@ class Bilinear(Score):
             raise ShapeError(msg)
 
     def form(self, q: Tensor, k: Tensor) -> Form:
-        # in float64: what is rounded here is multiplied by every key, and W's gradient is a long sum
+        # in float64: a rounding here meets every key, and W's gradient is a long sum
         return Form(finite_rows(lambda x: (x.double() @ self.W.double()).to(x.dtype), q), k)
 
     def pairwise(self, q: Tensor, k: Tensor) -> Tensor:

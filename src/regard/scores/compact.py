@@ -12,7 +12,9 @@ __all__ = ["Biweight", "Boxcar", "CosineKernel", "Epanechnikov", "Triangular", "
 
 _q, _k, _p0, _ = symbols()
 _u = _p0 * (_q - _k)
-_TINY = 1e-30  # under the logarithm of what lies outside: the where drops it, its slope stays finite
+_TINY = (
+    1e-30  # under the logarithm of what lies outside: the where drops it, its slope stays finite
+)
 
 
 def _inside(log_kernel: Formula) -> Formula:
@@ -21,14 +23,14 @@ def _inside(log_kernel: Formula) -> Formula:
 
 @dataclass(frozen=True, eq=False)
 class Boxcar(Kernel):
-    """K(u) = 1 for \\|u\\| <= 1: the plain mean of the neighbours."""
+    """K(u) = 1 for |u| <= 1: the plain mean of the neighbours."""
 
     PHI = str(where(abs(_u) <= 1.0, 0.0, -math.inf))
 
 
 @dataclass(frozen=True, eq=False)
 class Triangular(Kernel):
-    """K(u) = 1 - \\|u\\| inside."""
+    """K(u) = 1 - |u| inside."""
 
     PHI = str(_inside(log(maximum(1.0 - abs(_u), _TINY))))
 
@@ -49,13 +51,13 @@ class Biweight(Kernel):
 
 @dataclass(frozen=True, eq=False)
 class Tricube(Kernel):
-    """K(u) = (1 - \\|u\\|^3)^3 inside."""
+    """K(u) = (1 - |u|^3)^3 inside."""
 
     PHI = str(_inside(3.0 * log(maximum(1.0 - abs(_u * _u * _u), _TINY))))
 
 
 @dataclass(frozen=True, eq=False)
 class CosineKernel(Kernel):
-    """K(u) = cos(pi u / 2) inside. (``Cosine`` is another thing: the angle between q and k.)"""
+    """K(u) = cos(pi u / 2) inside; ``Cosine`` is another thing, the angle between q and k."""
 
     PHI = str(_inside(log(maximum(cos(math.pi / 2 * _u), _TINY))))

@@ -25,6 +25,7 @@ class Cosine(Score):
 
     Args:
         temperature: a number, or a tensor that learns: one for all, or one a head [heads, 1].
+
     """
 
     temperature: float | Tensor = 1.0

@@ -20,6 +20,7 @@ class Dot(Score):
 
     Args:
         scale: a number, a tensor of one element that learns, or None for 1 / sqrt(d).
+
     """
 
     scale: float | Tensor | None = None

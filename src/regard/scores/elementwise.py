@@ -24,7 +24,7 @@ class FeatureSum(Score):
     def formula(self) -> str:
         """The text of phi."""
 
-    def parameters(self, q: Tensor) -> tuple[Tensor | None, Tensor | None]:  # noqa: ARG002
+    def parameters(self, q: Tensor) -> tuple[Tensor | None, Tensor | None]:
         """Give p0 and p1, each broadcasting against [*b, d]."""
         return None, None
 
@@ -47,6 +47,7 @@ class Kernel(FeatureSum):
         width: a number, or a tensor that broadcasts against [*b, d]: one width a feature
             [d], one a head [heads, 1], one a head and feature [heads, d]. It may learn; learn its
             logarithm, ``width=log_width.exp()``, and it stays positive.
+
     """
 
     width: float | Tensor = 1.0
@@ -84,6 +85,7 @@ class Elementwise(FeatureSum):
     >>> x = torch.tensor([[0.0], [1.0], [2.0]])
     >>> attend(x, x, 10 * x, score=fractional).double().flatten().round(decimals=1).tolist()
     [0.2, 10.0, 19.8]
+
     """
 
     phi: Callable[..., Formula | float]

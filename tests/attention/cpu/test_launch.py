@@ -3,7 +3,21 @@
 import pytest
 import torch
 
-from regard import Additive, Causal, Dense, Dot, Gaussian, Laplacian, Lengths, NotSelf, Uniform, Window, attend
+from regard import (
+    Additive,
+    Causal,
+    Dense,
+    Dot,
+    Elementwise,
+    Gaussian,
+    Laplacian,
+    Lengths,
+    NotSelf,
+    Uniform,
+    Window,
+    attend,
+)
+from regard.scores.expression import log
 from regard.testing import qkv
 from tests.cases import MASKS, SCORES, Case
 
@@ -40,7 +54,9 @@ def test_agrees_in_every_dtype(score, dtype):
 
 
 @pytest.mark.parametrize("score", ["dot", "gaussian", "additive", "distances", "own"])
-@pytest.mark.parametrize("size", [(70, 300, 130, 17), (140, 257, 31, 66), (300, 520, 16, 1)], ids=str)
+@pytest.mark.parametrize(
+    "size", [(70, 300, 130, 17), (140, 257, 31, 66), (300, 520, 16, 1)], ids=str
+)
 def test_agrees_beyond_what_is_computed_in_float64(score, size):
     n, m, d, v = size
     case(score, "both", n, m, d, v).agree("cpu", torch.float32)
@@ -140,6 +156,23 @@ def test_a_nan_that_is_seen_reaches_only_who_sees_it():
     sees = torch.arange(90).sub(60).abs() <= 5
     assert torch.equal(got[0].isnan().any(-1), sees)
     assert torch.equal(got[0, ~sees], wanted[0, ~sees])
+
+
+@pytest.mark.parametrize("where", ["q", "k", "v", "width", "formula"])
+def test_nan_is_never_swallowed(where):
+    x = dict(zip("qkv", qkv(2, n=90, m=300, d=4, v=3), strict=True))
+    score = Gaussian(torch.tensor(1.0))
+    if where in x:
+        x[where][1, 7, 2] = float("nan")
+    elif where == "width":
+        score = Gaussian(torch.tensor(float("nan")))
+    else:
+        score = Elementwise(lambda q, k: log(q - k + 1.0))  # of a negative number, mostly
+    got = attend(**x, score=score, impl="cpu").isnan()
+    assert torch.equal(
+        got, attend(**x, score=score, impl="reference").isnan().any(-1, keepdim=True).expand_as(got)
+    )
+    assert got.any()
 
 
 @pytest.mark.parametrize("mask", [None, Causal(), Window(7, 3), NotSelf()], ids=repr)

@@ -196,10 +196,13 @@ def _driver(drivers: ModuleType, name: str) -> Any:  # noqa: ANN401 - a numba di
 
 
 def _loaded(text: str, kind: str) -> ModuleType:
+    # numba does not notice when a function that was compiled in has changed in another file
+    beside = Path(__file__).with_name("elementary.py").read_bytes()
+    text += f"# with elementary.py {hashlib.sha256(beside).hexdigest()[:16]}\n"
     name = f"regard_{kind}_{hashlib.sha256(text.encode()).hexdigest()[:16]}"
     spec = spec_from_file_location(name, _stored(name, text))
-    assert spec is not None  # noqa: S101 - the path ends in .py
-    assert spec.loader is not None  # noqa: S101 - and so it has a loader
+    assert spec is not None
+    assert spec.loader is not None
     module = module_from_spec(spec)
     sys.modules[name] = module  # numba looks functions up by their module
     spec.loader.exec_module(module)
@@ -207,7 +210,7 @@ def _loaded(text: str, kind: str) -> ModuleType:
 
 
 def _stored(name: str, text: str) -> Path:
-    """A file that holds the text: in the cache, or in a private folder if that cannot be written."""
+    """A file that holds the text: in the cache, or in a private folder if that fails."""
     told = os.environ.get("REGARD_CACHE")
     base = Path(told) if told else Path(os.environ.get("XDG_CACHE_HOME", "~/.cache")) / "regard"
     try:

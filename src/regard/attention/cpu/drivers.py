@@ -47,7 +47,7 @@ def hide(s, i0, rows, j0, a, b, n, lo, hi, not_self, dense, table):
             for j in range(b - a):
                 row[j] += bias[j]
         for j in range(b - a):  # a score that overflowed still has to compare
-            row[j] = row[j] if row[j] <= MOST else (MOST if row[j] > MOST else -MOST)
+            row[j] = min(row[j], MOST)
         if lo[i] > first:
             row[: lo[i] - first] = -np.inf
         if hi[i] < j0 + b:
@@ -73,15 +73,17 @@ def reach(lo, hi, i0, rows, m):
 
 @njit(**_inner)
 def largest(row):
-    best = row[0]
+    """The largest score, and how many are NaN."""
+    best, bad = row[0], 0
     for j in range(row.shape[0]):
-        best = row[j] if row[j] > best else best
-    return best
+        best = max(best, row[j])
+        bad += 1 if row[j] != row[j] else 0
+    return best, bad
 
 
 @njit(**_inner)
 def weigh(row, top, w):
-    """w = exp(scores - top)."""
+    """W = exp(scores - top)."""
     for j in range(row.shape[0]):
         w[j] = exp(REAL(row[j] - top))
 
@@ -175,6 +177,7 @@ def forward(
     acc = np.empty((ROWS, f), np.float64)
     top = np.empty(ROWS, np.float64)
     total = np.empty(ROWS, np.float64)
+    spoiled = np.empty(ROWS, np.bool_)  # rows with a score that is no number
     for block in range(first, batch * blocks, step):
         bi = block // blocks
         i0 = (block % blocks) * ROWS
@@ -187,6 +190,7 @@ def forward(
         acc[:rows] = 0.0
         top[:rows] = -np.inf
         total[:rows] = 0.0
+        spoiled[:rows] = False
         start, stop = reach(the_lo, the_hi, i0, rows, m)
         for tile in range(start // COLS, (stop + COLS - 1) // COLS):
             j0 = tile * COLS
@@ -195,7 +199,9 @@ def forward(
             hide(s, i0, rows, j0, a, b, n, the_lo, the_hi, not_self, the_dense, the_table)
             for r in range(rows):
                 row = w[r][a:b]
-                new = max(top[r], largest(s[r][a:b]))
+                best, bad = largest(s[r][a:b])
+                spoiled[r] |= bad > 0
+                new = max(top[r], best)
                 if new == -np.inf:  # a row that has seen nothing yet: -inf - -inf would be nan
                     row[:] = ZERO
                     continue
@@ -230,6 +236,7 @@ def forward(
             seen = total[r] > 0.0  # else nothing to see: zeros
             for c in range(f):
                 out[bi, i, c] = REAL(acc[r, c] / total[r]) if seen else ZERO
+                out[bi, i, c] = REAL(np.nan) if spoiled[r] else out[bi, i, c]
             lse[bi, i] = top[r] + math.log(total[r]) if seen else -np.inf
 
 
@@ -367,7 +374,7 @@ def mean_like(p, likes):
 @njit(**_outer)  # not _inner: free to reorder, a compiler makes it likes - (high + low), and
 # high + low is high
 def settle(p, likes, high, low, ds):
-    """ds = p * (likes - their mean): the derivative of the softmax.
+    """Ds = p * (likes - their mean): the derivative of the softmax.
 
     A weight of 0 has none, whatever its value; a weight of 1 leaves the others none to give.
     """
@@ -489,7 +496,13 @@ def _axes(number: types.Type, count: int) -> types.Array:
 _score = types.FunctionType(
     types.none(
         *(_axes(_real, 2), _int, _int, _axes(_real, 2), _int, _int),
-        *(_axes(_real, 1), _axes(_real, 1), types.float64, _axes(_real, 2), _axes(types.float64, 2)),
+        *(
+            _axes(_real, 1),
+            _axes(_real, 1),
+            types.float64,
+            _axes(_real, 2),
+            _axes(types.float64, 2),
+        ),
     )
 )
 _pull = types.FunctionType(

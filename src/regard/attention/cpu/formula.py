@@ -67,12 +67,8 @@ _real = types.float32 if REAL is np.float32 else types.float64
 _int, _row, _tile = types.int64, types.Array(_real, 1, "C"), types.Array(_real, 2, "C")
 _sum, _sums = types.Array(types.float64, 1, "C"), types.Array(types.float64, 2, "C")
 
-SCORE = types.none(
-    _tile, _int, _int, _tile, _int, _int, _row, _row, types.float64, _tile, _sums
-)
-PULL = types.none(
-    _tile, _tile, _int, _int, _tile, _int, _int, _row, _row, _sums, _tile, _sum, _sum
-)
+SCORE = types.none(_tile, _int, _int, _tile, _int, _int, _row, _row, types.float64, _tile, _sums)
+PULL = types.none(_tile, _tile, _int, _int, _tile, _int, _int, _row, _row, _sums, _tile, _sum, _sum)
 _compiled = {key: value for key, value in _inner.items() if key != "nogil"}
 
 

@@ -49,7 +49,7 @@ class Operands(NamedTuple):
 # The layout is done in numpy: torch's threads would wait for more work on the cores that the
 # kernels need a moment later.
 def _array(x: Tensor, real: Any = None) -> Array:  # noqa: ANN401 - a numpy dtype
-    return np.ascontiguousarray(x.detach().numpy(), dtype=real)
+    return np.ascontiguousarray(x.detach().numpy(), dtype=real)  # type: ignore[no-any-return]
 
 
 def _tiles(x: Array) -> Array:

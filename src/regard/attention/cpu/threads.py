@@ -22,7 +22,7 @@ _lock = Lock()
 
 
 def _forget() -> None:
-    global _pool, _lock  # noqa: PLW0603 - the child of a fork has none of its parent's threads
+    global _pool, _lock
     _pool, _lock = None, Lock()
 
 
