@@ -49,7 +49,7 @@ class Operands(NamedTuple):
 # The layout is done in numpy: torch's threads would wait for more work on the cores that the
 # kernels need a moment later.
 def _array(x: Tensor, real: Any = None) -> Array:  # noqa: ANN401 - a numpy dtype
-    return np.ascontiguousarray(x.detach().numpy(), dtype=real)  # type: ignore[no-any-return]
+    return np.ascontiguousarray(x.detach().numpy(), dtype=real)
 
 
 def _tiles(x: Array) -> Array:
@@ -66,7 +66,8 @@ def _tiles(x: Array) -> Array:
 
 def _untiled(x: Array, m: int) -> Array:
     batch, count, h, _ = x.shape
-    return x.transpose(0, 1, 3, 2).reshape(batch, count * COLS, h)[:, :m]
+    rows: Array = x.transpose(0, 1, 3, 2).reshape(batch, count * COLS, h)[:, :m]
+    return rows
 
 
 def _substitute(q: Array, k: Array) -> tuple[str, Array, Array, Array, Array] | None:
