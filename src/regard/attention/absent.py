@@ -48,10 +48,11 @@ def _finite_ends(x: Tensor) -> bool:
 
 def clean_rows(q: Tensor, k: Tensor, v: Tensor, allowed: Tensor) -> Cleaned:
     """Clean under a mask written out, [*b, n, m]; differentiable and without a branch on data."""
+    seeing, seen = allowed.any(-1), allowed.any(-2)
     bad_q = ~q.isfinite().all(-1)
     bad_k = ~(k.isfinite().all(-1) & v.isfinite().all(-1))
-    poisoned = (allowed & bad_k.unsqueeze(-2)).any(-1) | (bad_q & allowed.any(-1))
-    return Cleaned(*_zeroed(q, k, v, bad_q, bad_k), poisoned)
+    poisoned = (allowed & bad_k.unsqueeze(-2)).any(-1) | (bad_q & seeing)
+    return Cleaned(*_zeroed(q, k, v, bad_q | ~seeing, bad_k | ~seen), poisoned)
 
 
 def _zeroed(

@@ -164,7 +164,7 @@ def explain(
     >>> print(explain(x, x, x, score=Gaussian()))
     reference: nothing faster takes this call on cpu
     not native: torch has the dot product with a fixed scale only, the score is Gaussian
-    not cpu: 18 pair-features are done before a kernel has started
+    not cpu: 12 pair-features are done before a kernel has started
     """
     q, k, v = _cast_for_autocast(q, k, v)
     check_qkv(q, k, v)

@@ -31,7 +31,7 @@ import torch, regard
 x = torch.randn(2, 200, 32)
 regard.attend(x, x, x, score=regard.Gaussian(), impl="cpu")
 from regard.attention.cpu.build import kernels
-driver = kernels(regard.Gaussian.PHI, 32).drivers.forward
+driver = kernels(regard.Gaussian.PHI, 32, 32).drivers.forward
 print(sum(driver.stats.cache_hits.values()), sum(driver.stats.cache_misses.values()))
 """
     counts = []
@@ -82,7 +82,7 @@ MUTANTS = {
 @pytest.mark.parametrize("name", MUTANTS)
 def test_a_slip_in_the_loops_is_caught(name, monkeypatch):
     right, wrong = MUTANTS[name]
-    real = build._drivers(64)
+    real = build._drivers(64, 64)
     text = Path(real.__file__).read_text()
     assert right in text, "the line has changed: change the mutant with it"
     mutant = build._loaded(text.replace(right, wrong), "mutant")
@@ -94,7 +94,7 @@ def test_a_slip_in_the_loops_is_caught(name, monkeypatch):
     ]
     for case in cases:
         case.agree("cpu", torch.float32)
-    monkeypatch.setattr(build, "_drivers", lambda bits: mutant)
+    monkeypatch.setattr(build, "_drivers", lambda bits, fine: mutant)
     build.kernels.cache_clear()
     try:
         with pytest.raises(AssertionError):

@@ -157,34 +157,44 @@ def written(phi: str, bits: int) -> str:
 
 
 class Kernels(NamedTuple):
-    """The compiled functions for one formula and number type."""
+    """The compiled functions for one formula and its number types."""
 
-    formula: ModuleType
+    score: ModuleType
+    pull: ModuleType
     drivers: ModuleType
 
     def forward(self, *args: Any) -> None:  # noqa: ANN401 - see drivers.SIGNATURES
         """Run ``drivers.forward``."""
-        _driver(self.drivers, "forward")(self.formula.score_tile, *args)
+        _driver(self.drivers, "forward")(self.score.score_tile, *args)
 
     def scores(self, *args: Any) -> None:  # noqa: ANN401
         """Run ``drivers.scores``."""
-        _driver(self.drivers, "scores")(self.formula.score_tile, *args)
+        _driver(self.drivers, "scores")(self.score.score_tile, *args)
 
     def backward(self, *args: Any) -> None:  # noqa: ANN401
         """Run ``drivers.backward``."""
-        _driver(self.drivers, "backward")(self.formula.score_tile, self.formula.pull_tile, *args)
+        _driver(self.drivers, "backward")(self.score.score_tile, self.pull.pull_tile, *args)
 
 
 @lru_cache(maxsize=256)
-def kernels(phi: str, bits: int) -> Kernels:
-    """The kernels of a formula, compiled when first wanted and then kept on disk."""
-    return Kernels(_loaded(written(phi, bits), "formula"), _drivers(bits))
+def kernels(phi: str, bits: int, fine: int) -> Kernels:
+    """The kernels of a formula, compiled when first wanted and then kept on disk.
+
+    ``bits`` of the numbers in general, ``fine`` of the terms of a score.
+    """
+    return Kernels(_formula(phi, fine), _formula(phi, bits), _drivers(bits, fine))
 
 
-@lru_cache(maxsize=2)
-def _drivers(bits: int) -> ModuleType:
+@lru_cache(maxsize=256)
+def _formula(phi: str, bits: int) -> ModuleType:
+    return _loaded(written(phi, bits), "formula")
+
+
+@lru_cache(maxsize=4)
+def _drivers(bits: int, fine: int) -> ModuleType:
     text = Path(__file__).with_name("drivers.py").read_text(encoding="utf-8")
     text = text.replace("REAL = np.float32\n", f"REAL = np.float{bits}\n")
+    text = text.replace("FINE = np.float32 ", f"FINE = np.float{fine} ")
     return _loaded(text.replace("import exp32 as exp", f"import exp{bits} as exp"), "drivers")
 
 

@@ -1,8 +1,8 @@
 """The loops around a formula: tiles, softmax, averages and sums, for any score.
 
-``build`` writes this file once for each number type (the line that says REAL); the formula comes in
-as two function pointers, ``score`` and ``pull`` (``formula.py``), so a new score compiles two
-small functions and not all of this.
+``build`` writes this file once for each pair of number types (the lines that say REAL and FINE);
+the formula comes in as two function pointers, ``score`` and ``pull`` (``formula.py``), so a new
+score compiles two small functions and not all of this.
 
 Rows are taken ROWS at a time: the tile of scores [ROWS, COLS] is all that ever exists of the n x m
 matrix. Sums inside a tile are made in REAL, sums across tiles in float64, so long sums do not lose
@@ -19,6 +19,7 @@ from numba import njit, types
 from regard.attention.cpu.elementary import exp32 as exp
 
 REAL = np.float32
+FINE = np.float32  # what scores are made of: where REAL would not do, float64
 
 _inner = {
     "nogil": True,
@@ -46,8 +47,6 @@ def hide(s, i0, rows, j0, a, b, n, lo, hi, not_self, dense, table):
             bias = table[first - i + n - 1 :][: b - a]
             for j in range(b - a):
                 row[j] += bias[j]
-        for j in range(b - a):  # a score that overflowed still has to compare
-            row[j] = min(row[j], MOST)
         if lo[i] > first:
             row[: lo[i] - first] = -np.inf
         if hi[i] < j0 + b:
@@ -76,16 +75,17 @@ def largest(row):
     """The largest score, and how many are NaN."""
     best, bad = row[0], 0
     for j in range(row.shape[0]):
-        best = max(best, row[j])
+        best = row[j] if row[j] > best else best
         bad += 1 if row[j] != row[j] else 0
-    return best, bad
+    return min(best, MOST), bad  # scores that overflowed still have to compare
 
 
 @njit(**_inner)
 def weigh(row, top, w):
-    """W = exp(scores - top)."""
+    """Turn scores into exp(score - top); none is above top, but for a rounding or an overflow."""
     for j in range(row.shape[0]):
-        w[j] = exp(REAL(row[j] - top))
+        below = row[j] - top
+        w[j] = exp(REAL(below if below < 0.0 else 0.0))
 
 
 @njit(**_inner)
@@ -172,7 +172,7 @@ def forward(
     s = np.empty((ROWS, COLS), np.float64)
     w = np.empty((ROWS, COLS), REAL)
     kept = np.empty(COLS, REAL)
-    scratch = np.empty((2, COLS), REAL)
+    scratch = np.empty((2, COLS), FINE)
     part = np.empty((2, f), REAL)
     acc = np.empty((ROWS, f), np.float64)
     top = np.empty(ROWS, np.float64)
@@ -249,7 +249,7 @@ def scores(
     wanted = s_out.shape[1]
     blocks = (wanted + ROWS - 1) // ROWS
     s = np.empty((ROWS, COLS), np.float64)
-    scratch = np.empty((2, COLS), REAL)
+    scratch = np.empty((2, COLS), FINE)
     for block in range(first, batch * blocks, step):
         bi = block // blocks
         r0 = (block % blocks) * ROWS
@@ -385,20 +385,22 @@ def settle(p, likes, high, low, ds):
 
 @njit(**_outer)
 def backward(
-    score, pull, linear, first, step, pieces, most, q, kt, vt, p0, p1, scale, table, lo,
-    hi, not_self, dense, least, keep_scale, seed, out, lse, dout, dq, dkt, dvt, dp0, dp1, dtable,
+    score, pull, linear, first, step, pieces, most, qf, ktf, p0f, p1f, q, kt, vt, p0, p1, scale,
+    table, lo, hi, not_self, dense, least, keep_scale, seed, out, lse, dout, dq, dkt, dvt, dp0,
+    dp1, dtable,
 ):  # fmt: skip
     """Slots are numbered over the batch, ``pieces`` to an entry: every step-th, from first on.
 
     The blocks of ``most`` queries of an entry go round its slots; a slot is a private set of
     float64 sums of what goes to keys, values and parameters, while dq is final. For the rows of a
     block weights and likes are kept for all keys (O(m)), because their mean must be known before
-    anything is sent back. ``linear``: phi is q * k, and its two products need no pull.
+    anything is sent back. qf, ktf, p0f and p1f are for the scores. ``linear``: phi is q * k, and
+    its two products need no pull.
     """
     batch, n, m = q.shape[0], q.shape[1], vt.shape[1] * COLS
     h, f = q.shape[2], vt.shape[2]
     s = np.empty((most, COLS), np.float64)
-    scratch = np.empty((2, COLS), REAL)
+    scratch = np.empty((2, COLS), FINE)
     ds = np.empty((most, COLS), REAL)
     kept = np.ones(COLS, REAL)
     gt = np.empty((h, COLS), REAL)
@@ -412,6 +414,7 @@ def backward(
         the_dense = dense[bi // (batch // dense.shape[0])]
         the_table = table[bi % table.shape[0]]
         the_p0, the_p1 = p0[bi % p0.shape[0]], p1[bi % p1.shape[0]]
+        fine_p0, fine_p1 = p0f[bi % p0.shape[0]], p1f[bi % p1.shape[0]]
         widest = 0
         for i0 in range(piece * most, n, pieces * most):
             start, stop = reach(the_lo, the_hi, i0, min(most, n - i0), m)
@@ -425,7 +428,7 @@ def backward(
             for tile in tiles:
                 j0, t = tile * COLS, tile - start // COLS
                 a, b = max(start - j0, 0), min(stop - j0, COLS)
-                score(q[bi], i0, rows, kt[bi, tile], a, b, the_p0, the_p1, scale, scratch, s)
+                score(qf[bi], i0, rows, ktf[bi, tile], a, b, fine_p0, fine_p1, scale, scratch, s)
                 hide(s, i0, rows, j0, a, b, n, the_lo, the_hi, not_self, the_dense, the_table)
                 for r in range(rows):
                     norm = lse[bi, i0 + r]
@@ -486,6 +489,7 @@ def backward(
 
 
 _real = types.float32 if REAL is np.float32 else types.float64
+_fine = types.float32 if FINE is np.float32 else types.float64
 _int, _flag, _word, _whole = types.int64, types.boolean, types.uint32, types.int64
 
 
@@ -495,14 +499,9 @@ def _axes(number: types.Type, count: int) -> types.Array:
 
 _score = types.FunctionType(
     types.none(
-        *(_axes(_real, 2), _int, _int, _axes(_real, 2), _int, _int),
-        *(
-            _axes(_real, 1),
-            _axes(_real, 1),
-            types.float64,
-            _axes(_real, 2),
-            _axes(types.float64, 2),
-        ),
+        *(_axes(_fine, 2), _int, _int, _axes(_fine, 2), _int, _int),
+        *(_axes(_fine, 1), _axes(_fine, 1), types.float64, _axes(_fine, 2)),
+        _axes(types.float64, 2),
     )
 )
 _pull = types.FunctionType(
@@ -512,24 +511,27 @@ _pull = types.FunctionType(
         *(_axes(types.float64, 1), _axes(types.float64, 1)),
     )
 )
-_beside = (  # p0, p1, scale, table, lo, hi, not_self, dense
-    *(_axes(_real, 2), _axes(_real, 2), types.float64, _axes(_real, 2)),
+_beside = (  # scale, table, lo, hi, not_self, dense
+    *(types.float64, _axes(_real, 2)),
     *(_axes(_int, 2), _axes(_int, 2), _flag, _axes(types.boolean, 3)),
 )
 _random = (_word, _real, _whole)
 _double = types.float64
 SIGNATURES = {  # given to the compiler before the first call: it cannot guess a function pointer
     "forward": (
-        *(_score, _int, _int, _axes(_real, 3), _axes(_real, 4), _axes(_real, 3), _axes(_real, 4)),
-        *(*_beside, *_random, _axes(_real, 3), _axes(_double, 2)),
+        *(_score, _int, _int, _axes(_fine, 3), _axes(_fine, 4), _axes(_real, 3), _axes(_real, 4)),
+        *(_axes(_fine, 2), _axes(_fine, 2), *_beside, *_random),
+        *(_axes(_real, 3), _axes(_double, 2)),
     ),
     "scores": (
-        *(_score, _int, _int, _axes(_real, 3), _axes(_real, 4)),
-        *(*_beside, _int, _axes(_real, 3)),
+        *(_score, _int, _int, _axes(_fine, 3), _axes(_fine, 4)),
+        *(_axes(_fine, 2), _axes(_fine, 2), *_beside, _int, _axes(_real, 3)),
     ),
     "backward": (
         *(_score, _pull, _flag, _int, _int, _int, _int),
-        *(_axes(_real, 3), _axes(_real, 4), _axes(_real, 4), *_beside, *_random),
+        *(_axes(_fine, 3), _axes(_fine, 4), _axes(_fine, 2), _axes(_fine, 2)),
+        *(_axes(_real, 3), _axes(_real, 4), _axes(_real, 4), _axes(_real, 2), _axes(_real, 2)),
+        *(*_beside, *_random),
         *(_axes(_real, 3), _axes(_double, 2), _axes(_real, 3), _axes(_real, 3)),
         *(_axes(_double, 4), _axes(_double, 4), *[_axes(_double, 2)] * 3),
     ),

@@ -46,8 +46,8 @@ _LN2_HIGH_64, _LN2_LOW_64 = 6.93145751953125e-1, 1.42860682030941723212e-6
 def exp32(x):  # type: ignore[no-untyped-def]
     # -104 gives 0 and 89 gives inf, as they should; in between 2^n is built in two halves so that
     # neither leaves the range of the exponent
-    x = max(f32(-104.0), x)
-    x = min(f32(89.0), x)
+    x = x if x > f32(-104.0) else f32(-104.0)
+    x = x if x < f32(89.0) else f32(89.0)
     n = np.floor(x * f32(_LOG2E) + f32(0.5))
     r = x - n * _LN2_HIGH_32
     r = r - n * _LN2_LOW_32
@@ -67,8 +67,8 @@ def exp32(x):  # type: ignore[no-untyped-def]
 
 @njit(**_options)
 def exp64(x):  # type: ignore[no-untyped-def]
-    x = max(-746.0, x)
-    x = min(710.0, x)
+    x = x if x > -746.0 else -746.0
+    x = x if x < 710.0 else 710.0
     n = np.floor(x * _LOG2E + 0.5)
     r = x - n * _LN2_HIGH_64
     r = r - n * _LN2_LOW_64

@@ -86,10 +86,10 @@ def score_tile(q, i0, rows, kt, a, b, p0, p1, scale, part, s):
         last = min(r + 1, rows - 1)
         q0, q1 = q[i0 + r], q[i0 + last]
         s0, s1 = s[r], s[last]
-        for j in range(start, stop):
-            s0[j] = 0.0
-        for j in range(start, stop):
-            s1[j] = 0.0
+        if h == NONE:
+            for j in range(start, stop):
+                s0[j] = 0.0
+                s1[j] = 0.0
         for f0 in range(NONE, h, FEW):
             f_stop = min(f0 + FEW, h)
             fours = f_stop - (f_stop - f0) % FOUR
@@ -112,11 +112,17 @@ def score_tile(q, i0, rows, kt, a, b, p0, p1, scale, part, s):
                 for j in range(start, stop):
                     x[j] += phi(xa, ka[j], ua, wa)
                     y[j] += phi(ya, ka[j], ua, wa)
-            for j in range(start, stop):
-                s0[j] += scale * x[j]
-            if last > r:
+            if f0 == NONE:
                 for j in range(start, stop):
-                    s1[j] += scale * y[j]
+                    s1[j] = scale * y[j]  # before s0: they may be one and the same
+                for j in range(start, stop):
+                    s0[j] = scale * x[j]
+            else:
+                for j in range(start, stop):
+                    s0[j] += scale * x[j]
+                if last > r:
+                    for j in range(start, stop):
+                        s1[j] += scale * y[j]
 
 
 @cfunc(PULL, **_compiled)

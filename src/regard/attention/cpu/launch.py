@@ -38,12 +38,23 @@ class Operands(NamedTuple):
     """A call laid out for the kernels, and what undoes the substitution of its inputs."""
 
     kernels: Kernels
-    bits: int
-    q: Array  # [B, n, h]
+    real: Any  # the numbers in general
+    fine: Any  # the terms of a score
+    q: Array  # [B, n, h], as k, p0 and p1 in what is finer of the two
     kt: Array  # [B, tiles, h, COLS]
+    p0: Array
+    p1: Array
     slope_q: Array | None  # d(what the kernel saw) / d(q)
     slope_k: Array | None
-    beside: tuple[Any, ...]  # p0 ... dense, in the kernels' order
+    beside: tuple[Any, ...]  # scale ... dense, in the kernels' order
+
+    def scored(self) -> tuple[Array, ...]:
+        """q, kt, p0 and p1 for the scores."""
+        return tuple(x.astype(self.fine, copy=False) for x in (self.q, self.kt, self.p0, self.p1))
+
+    def pulled(self) -> tuple[Array, ...]:
+        """The same for the gradients."""
+        return tuple(x.astype(self.real, copy=False) for x in (self.q, self.kt, self.p0, self.p1))
 
 
 # The layout is done in numpy: torch's threads would wait for more work on the cores that the
@@ -99,19 +110,21 @@ def _lay_out(call: Call) -> Operands:
     wide = call.q.dtype == torch.float64 or batch * n * m * (h + f) <= SMALL
     if not wide and q.size and k.size:
         wide = max(-q.min(), q.max(), -k.min(), k.max()) > FAR
-    phi, slope_q, slope_k = call.phi, None, None
+    phi, slope_q, slope_k, fine = call.phi, None, None, wide
     if phi == Additive.PHI:
-        wide = True  # a tanh, however it is computed, takes more roundings than float32 can hide
+        fine = True  # a tanh, however it is computed, takes more roundings than float32 can hide
         if substitute := _substitute(q, k):
             phi, q, k, slope_q, slope_k = substitute
-    bits = 64 if wide else 32
-    real = np.float64 if wide else np.float32
+            wide = wide or max(q.max(), k.max()) > FAR
+    real, finest = (np.float64 if x else np.float32 for x in (wide, fine))
     lo, hi = call.lo, call.hi
     if lo is None or hi is None:
         lo = torch.zeros(1, n, dtype=torch.int64)
         hi = torch.full_like(lo, m)
+    p0, p1 = (
+        np.zeros((1, h), finest) if p is None else _array(p, finest) for p in (call.p0, call.p1)
+    )
     beside = (
-        *(np.zeros((1, h), real) if p is None else _array(p, real) for p in (call.p0, call.p1)),
         float(call.scale),
         np.zeros((1, 0), real) if call.table is None else _array(call.table, real),
         _array(lo),
@@ -119,8 +132,9 @@ def _lay_out(call: Call) -> Operands:
         call.not_self,
         np.zeros((1, 0, 0), np.bool_) if call.dense is None else _array(call.dense),
     )
-    q, kt = np.ascontiguousarray(q, real), _tiles(np.asarray(k, real))
-    return Operands(kernels(phi, bits), bits, q, kt, slope_q, slope_k, beside)
+    q, kt = np.ascontiguousarray(q, finest), _tiles(np.asarray(k, finest))
+    compiled = kernels(phi, 64 if wide else 32, 64 if fine else 32)
+    return Operands(compiled, real, finest, q, kt, p0, p1, slope_q, slope_k, beside)
 
 
 def _dropout(call: Call, real: Any) -> tuple[Any, Any, int]:  # noqa: ANN401 - a numpy dtype
@@ -143,11 +157,12 @@ def forward(call: Call) -> tuple[Tensor, Tensor]:
         return call.q.new_zeros(batch, n, f), torch.from_numpy(lse)
     call, fine = _cleaned(call)
     laid = _lay_out(call)
-    real = laid.q.dtype.type
+    real = laid.real
     v = _array(call.v, real)
     vt = _tiles(v) if f < NARROW else np.zeros((1, 0, 0, 0), real)
     out = fresh((batch, n, f), real)
-    operands = (laid.q, laid.kt, v, vt, *laid.beside, *_dropout(call, real), out, lse)
+    q, kt, p0, p1 = laid.scored()
+    operands = (q, kt, v, vt, p0, p1, *laid.beside, *_dropout(call, real), out, lse)
     share(
         lambda first, step: laid.kernels.forward(first, step, *operands),
         batch * -(-n // ROWS),
@@ -161,8 +176,8 @@ def scores(call: Call, start: int, stop: int) -> Tensor:
     call, fine = _cleaned(call)
     laid = _lay_out(call)
     batch = call.q.shape[0]
-    s = np.full((batch, stop - start, call.m), -np.inf, laid.q.dtype)
-    operands = (laid.q, laid.kt, *laid.beside, start, s)
+    s = np.full((batch, stop - start, call.m), -np.inf, laid.real)
+    operands = (*laid.scored(), *laid.beside, start, s)
     if s.size:
         share(
             lambda first, step: laid.kernels.scores(first, step, *operands),
@@ -186,21 +201,26 @@ def backward(
         return (*(torch.zeros_like(x) for x in (call.q, call.k, call.v)), *zeros)  # type: ignore[return-value]
     call, fine = _cleaned(call)
     laid = _lay_out(call)
-    real = laid.q.dtype.type
+    real = laid.real
     vt = _tiles(_array(call.v, real))
     # A slot is a private set of sums. Only a batch too small to keep the threads busy is cut into
     # more slots than it has entries.
     threads = torch.get_num_threads()
     pieces = threads // gcd(batch, threads) if batch < 4 * threads else 1
     slots, tiles = batch * pieces, vt.shape[1]
-    p0, p1, table = laid.beside[0], laid.beside[1], laid.beside[3]
+    q, kt, p0, p1 = laid.pulled()
+    table = laid.beside[1]
     dkt, dvt = np.zeros((slots, tiles, h, COLS)), np.zeros((slots, tiles, f, COLS))
     sums = [np.zeros((slots, x.shape[1])) for x in (p0, p1, table)]
     dq = fresh((batch, n, h), real)
     if fine.poisoned is not None:
         out = out.masked_fill(fine.poisoned.unsqueeze(-1), 0)
-    operands = (laid.q, laid.kt, vt, *laid.beside, *_dropout(call, real), _array(out, real))
-    operands = (*operands, _array(lse), _array(dout, real), dq, dkt, dvt, *sums)
+    fine_q, fine_kt, fine_p0, fine_p1 = laid.scored()
+    operands = (
+        *(fine_q, fine_kt, fine_p0, fine_p1, q, kt, vt, p0, p1),
+        *(*laid.beside, *_dropout(call, real)),
+        *(_array(out, real), _array(lse), _array(dout, real), dq, dkt, dvt, *sums),
+    )
     linear = call.phi == "q * k"
     most = max(min(ROWS, KEPT // m), 4)
     share(
