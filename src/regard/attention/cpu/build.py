@@ -24,7 +24,7 @@ __all__ = ["EXP_SUM", "TANH_SUM", "Kernels", "kernels", "written"]
 # tanh(a + b), when q = exp(2 a) and k = exp(2 b) have been computed once a token. Four fractions
 # are added over one denominator: one division serves four features. The bound on the product
 # changes nothing that REAL could hold and keeps four of them in range.
-EXP_SUM = "(p0 * (((q * k) - 1.0) / ((q * k) + 1.0)))"
+EXP_SUM = "(p0 * (1.0 - (2.0 / ((q * k) + 1.0))))"
 # the same when q = tanh(a) and k = tanh(b): exact for small a and b, where the other one cancels
 TANH_SUM = "(p0 * ((q + k) / (1.0 + (q * k))))"
 
@@ -35,7 +35,7 @@ def phi4(qa, qb, qc, qd, ka, kb, kc, kd, p0a, p0b, p0c, p0d, p1a, p1b, p1c, p1d)
     da, db, dc, dd = xa + REAL(1.0), xb + REAL(1.0), xc + REAL(1.0), xd + REAL(1.0)
     na, nb, nc, nd = {numerators}
     dab, dcd = da * db, dc * dd
-    return ((na * db + nb * da) * dcd + (nc * dd + nd * dc) * dab) / (dab * dcd)
+    return {constant}((na * db + nb * da) * dcd + (nc * dd + nd * dc) * dab) / (dab * dcd)
 """
 _SUM = """
 @njit(inline="always", **_inner)
@@ -47,11 +47,13 @@ def phi4(qa, qb, qc, qd, ka, kb, kc, kd, p0a, p0b, p0c, p0d, p1a, p1b, p1c, p1d)
 _FOUR = {
     EXP_SUM: _FRACTIONS.format(
         products=", ".join(f"min(q{x} * k{x}, BOUND)" for x in "abcd"),
-        numerators=", ".join(f"p0{x} * (x{x} - REAL(1.0))" for x in "abcd"),
+        numerators=", ".join(f"p0{x}" for x in "abcd"),
+        constant="(p0a + p0b + p0c + p0d) - REAL(2.0) * ",
     ),
     TANH_SUM: _FRACTIONS.format(
         products=", ".join(f"q{x} * k{x}" for x in "abcd"),
         numerators=", ".join(f"p0{x} * (q{x} + k{x})" for x in "abcd"),
+        constant="",
     ),
 }
 _SLOPES = {  # derivatives by hand, where the formula's own would cancel or divide too often

@@ -29,6 +29,9 @@ _inner = {
 }
 ROWS = 32
 COLS = 128
+# Rows are a little further apart than they are long: at a power of two, loads and stores of
+# different arrays fall on the same 4 KiB residue and wait for each other.
+PITCH = COLS + 8
 MOST = np.finfo(np.float64).max
 ZERO = REAL(0.0)
 ONE = REAL(1.0)
@@ -169,10 +172,10 @@ def forward(
     batch, n, m = q.shape[0], q.shape[1], v.shape[1]
     f = out.shape[2]
     blocks = (n + ROWS - 1) // ROWS
-    s = np.empty((ROWS, COLS), np.float64)
-    w = np.empty((ROWS, COLS), REAL)
+    s = np.empty((ROWS, PITCH), np.float64)
+    w = np.empty((ROWS, PITCH), REAL)
     kept = np.empty(COLS, REAL)
-    scratch = np.empty((2, COLS), FINE)
+    scratch = np.empty((2, PITCH), FINE)
     part = np.empty((2, f), REAL)
     acc = np.empty((ROWS, f), np.float64)
     top = np.empty(ROWS, np.float64)
@@ -248,8 +251,8 @@ def scores(
     batch, n, m = q.shape[0], q.shape[1], s_out.shape[2]
     wanted = s_out.shape[1]
     blocks = (wanted + ROWS - 1) // ROWS
-    s = np.empty((ROWS, COLS), np.float64)
-    scratch = np.empty((2, COLS), FINE)
+    s = np.empty((ROWS, PITCH), np.float64)
+    scratch = np.empty((2, PITCH), FINE)
     for block in range(first, batch * blocks, step):
         bi = block // blocks
         r0 = (block % blocks) * ROWS
@@ -399,12 +402,12 @@ def backward(
     """
     batch, n, m = q.shape[0], q.shape[1], vt.shape[1] * COLS
     h, f = q.shape[2], vt.shape[2]
-    s = np.empty((most, COLS), np.float64)
-    scratch = np.empty((2, COLS), FINE)
-    ds = np.empty((most, COLS), REAL)
+    s = np.empty((most, PITCH), np.float64)
+    scratch = np.empty((2, PITCH), FINE)
+    ds = np.empty((most, PITCH), REAL)
     kept = np.ones(COLS, REAL)
-    gt = np.empty((h, COLS), REAL)
-    gvt = np.empty((f, COLS), REAL)
+    gt = np.empty((h, PITCH), REAL)
+    gvt = np.empty((f, PITCH), REAL)
     acc = np.empty((most, h), np.float64)
     mean = np.empty(most, np.float64)
     for slot in range(first, batch * pieces, step):
@@ -419,8 +422,8 @@ def backward(
         for i0 in range(piece * most, n, pieces * most):
             start, stop = reach(the_lo, the_hi, i0, min(most, n - i0), m)
             widest = max(widest, (stop + COLS - 1) // COLS - start // COLS)
-        p = np.empty((widest, most, COLS), REAL)
-        likes = np.empty((widest, most, COLS), REAL)
+        p = np.empty((widest, most, PITCH), REAL)
+        likes = np.empty((widest, most, PITCH), REAL)
         for i0 in range(piece * most, n, pieces * most):
             rows = min(most, n - i0)
             start, stop = reach(the_lo, the_hi, i0, rows, m)

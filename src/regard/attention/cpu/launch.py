@@ -25,6 +25,7 @@ fresh = np.empty  # for what a kernel must write whole; tests fill it with NaN
 
 COLS = 128  # the tile widths of the template
 ROWS = 32
+PITCH = COLS + 8  # as in the drivers
 # Pair-features up to which float32 is computed in float64: a fraction of a millisecond, and a
 # result of a few numbers is then rounded once instead of having luck or not.
 SMALL = 1 << 20
@@ -67,9 +68,11 @@ def _tiles(x: Array) -> Array:
     """[B, m, h] as [B, tiles, h, COLS]: transposed within a tile, zeros behind the end."""
     batch, m, h = x.shape
     count = -(-m // COLS)
-    tiles = np.zeros((batch, count, h, COLS), x.dtype)
+    tiles = np.zeros((batch, count, h, PITCH), x.dtype)
     whole = m // COLS
-    tiles[:, :whole] = x[:, : whole * COLS].reshape(batch, whole, COLS, h).transpose(0, 1, 3, 2)
+    tiles[:, :whole, :, :COLS] = (
+        x[:, : whole * COLS].reshape(batch, whole, COLS, h).transpose(0, 1, 3, 2)
+    )
     if whole < count:
         tiles[:, whole, :, : m - whole * COLS] = x[:, whole * COLS :].transpose(0, 2, 1)
     return tiles

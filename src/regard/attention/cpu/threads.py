@@ -1,40 +1,19 @@
 """Work shared among threads, as many as torch uses.
 
-The kernels release the interpreter's lock, so ordinary threads do: no second thread pool's
-environment variables, nothing that is unsafe to call from two threads, and after a fork the child
-makes its own.
+The kernels release the interpreter's lock, so ordinary threads do. They are started for each call:
+that takes a tenth of a millisecond, and there is no pool to keep, to share between callers or to
+lose in a fork.
 """
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
-from threading import Lock
+from threading import Thread
 from typing import Any
 
 import torch
 
 __all__ = ["share"]
-
-_pool: ThreadPoolExecutor | None = None
-_lock = Lock()
-
-
-def _forget() -> None:
-    global _pool, _lock
-    _pool, _lock = None, Lock()
-
-
-os.register_at_fork(after_in_child=_forget)
-
-
-def _workers() -> ThreadPoolExecutor:
-    global _pool  # noqa: PLW0603 - one pool for the process
-    with _lock:
-        if _pool is None:
-            _pool = ThreadPoolExecutor(os.cpu_count() or 1, thread_name_prefix="regard")
-        return _pool
 
 
 def share(run: Callable[[int, int], Any], units: int) -> None:
@@ -45,7 +24,19 @@ def share(run: Callable[[int, int], Any], units: int) -> None:
     takes long are spread out.
     """
     threads = max(min(torch.get_num_threads(), units), 1)
-    others = [_workers().submit(run, t, threads) for t in range(1, threads)]
-    run(0, threads)
+    failed: list[BaseException] = []
+
+    def work(first: int) -> None:
+        try:
+            run(first, threads)
+        except BaseException as error:  # noqa: BLE001 - raised again below, in the caller's thread
+            failed.append(error)
+
+    others = [Thread(target=work, args=(t,), name=f"regard-{t}") for t in range(1, threads)]
     for other in others:
-        other.result()
+        other.start()
+    work(0)
+    for other in others:
+        other.join()
+    if failed:
+        raise failed[0]
