@@ -50,6 +50,8 @@ class Case:
     def small(self) -> Case:
         """For the gate: not square, no powers of two, and beyond what attend materialises."""
         n, m = (700, 600) if self.operation == "overview" else (193, 161)
+        if self.shape.m > 4096:  # where another implementation is chosen
+            m = 4211
         return replace(self, shape=replace(self.shape, n=n, m=m, heads=min(self.shape.heads, 2)))
 
     def quick(self) -> Case:
@@ -157,4 +159,7 @@ CASES = (
 )
 
 # Why a bar is missed, by case: the report puts it beside the verdict.
-REASONS: dict[str, str] = {}
+REASONS: dict[str, str] = {
+    "additive-lengths": "the exponentials of every token are taken before the kernel starts, "
+    "padding included, on one thread: about 10 ms of either time.",
+}

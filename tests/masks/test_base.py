@@ -51,42 +51,6 @@ def test_spans_take_two_integers_a_query(name):
     assert spans.hi.numel() <= 3 * n
 
 
-WRITTEN_OUT = {
-    "causal": lambda i, j: j <= i,
-    "causal-3": lambda i, j: j <= i + 3,
-    "causal-minus": lambda i, j: j <= i - 4,
-    "window": lambda i, j: i - 2 <= j <= i + 1,
-    "window-left": lambda i, j: i <= j,
-    "window-right": lambda i, j: j <= i - 2 + 3,
-    "window-none": lambda i, j: True,
-    "not-self": lambda i, j: i != j,
-    "documents": lambda i, j: i // 4 == j // 4,
-}
-
-
-@pytest.mark.parametrize("name", WRITTEN_OUT)
-def test_the_rule_written_out(name):
-    rule = WRITTEN_OUT[name]
-    wanted = torch.tensor([[rule(i, j) for j in range(8)] for i in range(8)])
-    assert torch.equal(MASKS[name](8, 8).dense(8, 8), wanted)
-
-
-def test_lengths_are_the_same_for_all_heads():
-    seen = Lengths([1, 2]).dense(2, 3, batch=(2, 4))
-    assert seen.shape == (2, 4, 2, 3)
-    assert seen.sum(-1).tolist() == [[[1, 1]] * 4, [[2, 2]] * 4]
-
-
-def test_lengths_of_two_axes_are_one_a_query():
-    seen = Lengths([[0, 1, 2], [3, 2, 1]]).dense(3, 3, batch=(2,))
-    assert seen.sum(-1).tolist() == [[0, 1, 2], [3, 2, 1]]
-
-
-def test_lists_arrays_and_small_integers_are_taken():
-    for lengths in ([1, 2], torch.tensor([1, 2], dtype=torch.uint8), torch.tensor([1, 2]).numpy()):
-        assert Lengths(lengths).dense(1, 2, batch=(2,)).sum().item() == 3
-
-
 def test_what_both_let_see():
     both = (Causal() & Window(left=1)).dense(4, 4)
     assert torch.equal(both, Causal().dense(4, 4) & Window(left=1).dense(4, 4))
