@@ -27,10 +27,8 @@ $(VENV)/ready-bench: $(VENV)/ready
 demo: $(VENV)/ready  ## kernel regression as attention: a table and a figure, in build/demo.png
 	$(BIN)/regard demo --figure build/demo.png
 
-test: $(VENV)/ready  ## every test, and the shapes in the signatures checked as they run
+test: $(VENV)/ready  ## every test, and every example in a docstring
 	$(BIN)/python -m pytest --doctest-modules src tests
-	$(BIN)/python -m pytest -q -p jaxtyping --jaxtyping-packages=regard,beartype.beartype \
-		tests/attention/test_reference.py tests/attention/test_inspect.py tests/masks
 
 check: $(VENV)/ready  ## ruff (its rules and its format), mypy --strict, import-linter
 	$(BIN)/ruff check
