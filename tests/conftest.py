@@ -24,3 +24,12 @@ def poisoned_memory(monkeypatch):
     monkeypatch.setattr(torch, "empty", poisoned)
     # not np.empty itself, which numba compiles by name
     monkeypatch.setattr(launch, "fresh", lambda shape, real: np.full(shape, np.nan, real))
+
+
+@pytest.fixture
+def one_thread():
+    """For training small networks: handing work to threads takes longer than the work."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)

@@ -7,6 +7,7 @@
     ├── ValueRangeError (ValueError)  a number outside what is allowed
     ├── KindError (TypeError)      an argument of the wrong type
     ├── ImplError (RuntimeError)   a named implementation cannot run this call
+    ├── StateError (RuntimeError)  something has to be done first
     └── MissingError (ImportError) an optional package is not installed
 
 Each is also the builtin its reader would expect, so ``except ValueError`` works without regard.
@@ -20,6 +21,7 @@ __all__ = [
     "MissingError",
     "RegardError",
     "ShapeError",
+    "StateError",
     "ValueRangeError",
 ]
 
@@ -42,6 +44,10 @@ class KindError(RegardError, TypeError):
 
 class ImplError(RegardError, RuntimeError):
     """A named implementation cannot run this call."""
+
+
+class StateError(RegardError, RuntimeError):
+    """Something has to be done first."""
 
 
 class MissingError(RegardError, ImportError):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING
 
 import torch
@@ -88,6 +88,10 @@ class Score(ABC):
         found = (getattr(self, f.name) for f in fields(self))  # type: ignore[arg-type]
         return tuple(x for x in found if isinstance(x, Tensor))
 
+    def frozen(self) -> Score:
+        """Copy the score as it is now: its tensors neither learn nor follow those that do."""
+        return replace(self, **_copies(self))  # type: ignore[type-var]
+
     def __add__(self, bias: Bias) -> Biased:
         from regard.scores.bias import Bias  # noqa: PLC0415 - bias.py builds on this file
 
@@ -132,6 +136,15 @@ class Biased(Score):
     @property
     def tensors(self) -> tuple[Tensor, ...]:
         return (*self.score.tensors, *self.bias.tensors)
+
+    def frozen(self) -> Biased:
+        return Biased(self.score.frozen(), replace(self.bias, **_copies(self.bias)))  # type: ignore[type-var]
+
+
+def _copies(x: object) -> dict[str, Tensor]:
+    """Copies of the tensors among the fields of a dataclass, by the fields' names."""
+    found = ((f.name, getattr(x, f.name)) for f in fields(x) if f.init)  # type: ignore[arg-type]
+    return {name: value.detach().clone() for name, value in found if isinstance(value, Tensor)}
 
 
 def check_positive(owner: str, name: str, value: float | Tensor) -> None:

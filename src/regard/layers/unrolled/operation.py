@@ -1,0 +1,93 @@
+"""``unroll``: all steps of the decoder as one differentiable operation."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor
+
+from regard.layers.unrolled import gradients
+from regard.layers.unrolled.definition import Arguments, Trace, Unrolled, run
+from regard.optional import has
+
+__all__ = ["unroll"]
+
+
+# Weights the kernels read in a step, of all sequences: beyond, products over the batch are faster,
+# launches and all. A step of the kernels reads 8 TB/s on an H200, one of torch costs 0.3 ms.
+READ = 900_000_000
+
+
+def unroll(given: Arguments) -> Unrolled:
+    """Run all steps. See ``Arguments`` for what is given, ``run`` for what it means."""
+    if given.allowed is not None:  # hidden tokens may hold anything; 0 * NaN must not come to be
+        there = given.allowed.unsqueeze(-1)
+        keys, values = (torch.where(there, x, 0) for x in (given.keys, given.values))
+        given = given._replace(keys=keys, values=values)
+    tensors = given.tensors
+    if torch.is_grad_enabled() and any(x.requires_grad for x in tensors):
+        return Unrolled(*_Unroll.apply(given, *tensors))  # type: ignore[no-untyped-call]
+    return _forward(given).unrolled()
+
+
+def on_gpu(given: Arguments) -> bool:
+    """Whether the GPU kernels take it: float32, and no more to read than pays."""
+    x = given.inputs
+    if x.device.type != "cuda" or x.dtype != torch.float32 or not has("triton"):
+        return False
+    read = sum(w.numel() for cell in given.cells for w in (cell.W_ih, cell.W_hh)) * x.shape[1]
+    return read <= READ and x.numel() > 0 and given.keys.numel() > 0
+
+
+def _forward(given: Arguments) -> Trace:
+    if on_gpu(given):
+        from regard.layers.unrolled import gpu  # noqa: PLC0415 - triton, when first needed
+
+        return gpu.run(given)
+    return run(given)
+
+
+def _grads(given: Arguments, trace: Trace, d_outputs: Tensor, d_states: Tensor) -> Sequence[Tensor]:
+    if on_gpu(given):
+        from regard.layers.unrolled import gpu  # noqa: PLC0415 - triton, when first needed
+
+        back = gpu.steps_back(given, trace, d_outputs, d_states)
+    else:
+        back = gradients.steps_back(given, trace, d_outputs, d_states)
+    return gradients.sums(given, trace, back)
+
+
+class _Unroll(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, given, *tensors):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN002, ANN205
+        trace = _forward(given)
+        ctx.given = given._replace(**_EMPTY)
+        ctx.save_for_backward(*tensors, *trace)
+        # copies: views of what is kept for the backward pass would keep all of it for ever
+        got = tuple(x.clone() for x in trace.unrolled())
+        ctx.mark_non_differentiable(got[2])
+        return got
+
+    @staticmethod
+    def backward(ctx, d_outputs, d_states, _):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN205
+        saved = ctx.saved_tensors
+        tensors, trace = saved[: -len(Trace._fields)], Trace(*saved[-len(Trace._fields) :])
+        given = ctx.given.with_tensors(tensors)
+        if torch.is_grad_enabled():  # a second derivative is wanted: through the definition
+            return None, *_through_the_definition(given, d_outputs, d_states)
+        return None, *_grads(given, trace, d_outputs, d_states)
+
+
+# what autograd keeps for us, and must not be kept twice
+_EMPTY = dict.fromkeys(("inputs", "states", "keys", "values", "W_q", "w_v", "cells"))
+
+
+def _through_the_definition(
+    given: Arguments, d_outputs: Tensor, d_states: Tensor
+) -> Sequence[Tensor | None]:
+    got = run(given).unrolled()
+    wanted = [x for x in given.tensors if x.requires_grad]
+    d = (d_outputs, d_states)
+    found = iter(torch.autograd.grad(got[:2], wanted, d, create_graph=True, allow_unused=True))
+    return [next(found) if x.requires_grad else None for x in given.tensors]

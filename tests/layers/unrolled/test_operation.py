@@ -1,0 +1,43 @@
+import torch
+
+from regard.layers.unrolled import unroll
+from regard.layers.unrolled.operation import on_gpu
+from tests.layers.unrolled.calls import SIZES, Sizes, arguments, loss
+
+
+def test_second_derivatives():
+    given = arguments(Sizes(2, 1, 2, 2, 2, 1, 2), torch.float64)
+
+    def f(*tensors):
+        return unroll(given.with_tensors(tensors))[:2]
+
+    assert torch.autograd.gradcheck(f, given.tensors)
+    assert torch.autograd.gradgradcheck(f, given.tensors)
+
+
+def test_no_gradient_no_record():
+    given = arguments(SIZES[0], torch.float64)
+    with torch.no_grad():
+        got = unroll(given)
+    assert not got.outputs.requires_grad
+    recorded = unroll(given)
+    assert recorded.outputs.requires_grad
+    assert not recorded.queries.requires_grad  # for looking only
+    torch.testing.assert_close(got, recorded)
+
+
+def test_a_part_of_the_tensors_may_learn():
+    given = arguments(SIZES[0], torch.float64)
+    frozen = given._replace(keys=given.keys.detach(), W_q=given.W_q.detach())
+    wanted = torch.autograd.grad(loss(unroll(given)), given.inputs)
+    assert torch.equal(torch.autograd.grad(loss(unroll(frozen)), given.inputs)[0], wanted[0])
+
+
+def test_bit_equal_on_repeat():
+    given = arguments(SIZES[0], torch.float32, masked=True, dropped=True)
+    first, second = (torch.autograd.grad(loss(unroll(given)), given.tensors) for _ in range(2))
+    assert all(torch.equal(a, b) for a, b in zip(first, second, strict=True))
+
+
+def test_kernels_are_for_gpus():
+    assert not on_gpu(arguments(SIZES[0], torch.float32))
