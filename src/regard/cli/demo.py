@@ -7,15 +7,14 @@ numbers are made by ``compare``, which prints and draws nothing.
 from __future__ import annotations
 
 import argparse
-import math
-import shutil
 import sys
-import textwrap
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from regard.optional import has, need
+from regard.cli.flags import number
+from regard.cli.prose import say
+from regard.cli.table import print_table
 
 if TYPE_CHECKING:  # torch takes seconds to import, and `regard demo --help` does without
     from torch import Tensor
@@ -202,44 +201,17 @@ def meaning(result: Result) -> str:
     return f"{first} {second}"
 
 
-def _rich_table(cells: list[tuple[str, ...]]) -> None:
-    box = need("rich.box", extra="cli", why="a table")
-    table = need("rich.table", extra="cli", why="a table").Table(box=box.SIMPLE_HEAD)
-    for i, name in enumerate(HEADER):
-        table.add_column(name, justify="right" if i else "left")
-    for row in cells[:-1]:
-        table.add_row(*row)
-    table.add_row(*cells[-1], style="bold")  # the learned one: what the demo is about
-    need("rich.console", extra="cli", why="a table").Console().print(table)
-
-
-def _plain_table(cells: list[tuple[str, ...]]) -> None:
-    widths = [max(map(len, column)) for column in zip(HEADER, *cells, strict=True)]
-    rule = tuple("-" * width for width in widths)
-    for row in (HEADER, rule, *cells):
-        left, *right = (
-            f"{cell:>{width}}" if i else f"{cell:<{width}}"
-            for i, (cell, width) in enumerate(zip(row, widths, strict=True))
-        )
-        sys.stdout.write("  ".join((left, *right)) + "\n")
-    sys.stdout.write("\n")
-
-
-def _say(text: str) -> None:
-    columns = min(shutil.get_terminal_size().columns, 100)  # longer lines are hard to read
-    sys.stdout.write(textwrap.fill(text, columns, break_on_hyphens=False) + "\n")
-
-
 def report(result: Result) -> None:
     """Print the table and what it means."""
     settings = result.settings
-    _say(
+    say(
         f"y = 2 sin x + x^0.8 + noise of {settings.noise:g}, {settings.points} points, "
         f"seed {settings.seed}; errors are mean squares"
     )
     sys.stdout.write("\n")
-    (_rich_table if has("rich") else _plain_table)(rows(result))
-    _say(meaning(result))
+    cells = rows(result)
+    print_table(HEADER, cells, strong={len(cells) - 1})  # the learned one: what the demo is about
+    say(meaning(result))
 
 
 def draw(result: Result, path: Path) -> None:
@@ -263,18 +235,6 @@ def draw(result: Result, path: Path) -> None:
     figures.save(figure, path)
 
 
-def _number(text: str, kind: type[int | float], low: int, high: int) -> float:
-    try:
-        number = kind(text)
-    except ValueError:
-        number = math.nan  # in no range, so refused below in the same words
-    if not low <= number <= high:
-        name = "whole number" if kind is int else "number"
-        msg = f"must be a {name} from {low} to {high}, got {text!r}"
-        raise argparse.ArgumentTypeError(msg)
-    return number
-
-
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Add the flags and the help text of ``regard demo``."""
     parser.description = (
@@ -291,28 +251,28 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--points",
-        type=lambda text: _number(text, int, 2, 100_000),  # all pairs are looked at
+        type=lambda text: number(text, int, 2, 100_000),  # all pairs are looked at
         default=Settings.points,
         metavar="N",
         help="how many training points (default %(default)s)",
     )
     parser.add_argument(
         "--noise",
-        type=lambda text: _number(text, float, 0, 1_000_000),  # far beyond, squares overflow
+        type=lambda text: number(text, float, 0, 1_000_000),  # far beyond, squares overflow
         default=Settings.noise,
         metavar="SD",
         help="standard deviation of the noise added to them (default %(default)s)",
     )
     parser.add_argument(
         "--seed",
-        type=lambda text: _number(text, int, 0, 2**63 - 1),
+        type=lambda text: number(text, int, 0, 2**63 - 1),
         default=Settings.seed,
         metavar="N",
         help="which points and which noise (default %(default)s)",
     )
     parser.add_argument(
         "--epochs",
-        type=lambda text: _number(text, int, 1, 100_000),
+        type=lambda text: number(text, int, 1, 100_000),
         default=Settings.epochs,
         metavar="N",
         help="optimiser steps that learn the width (default %(default)s)",

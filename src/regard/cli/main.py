@@ -25,6 +25,7 @@ from regard.version import __version__
 __all__ = ["VERBS", "main"]
 
 VERBS = {  # the module in regard.cli, and what `regard --help` says of it
+    "compare": "CNN, RNN and self-attention measured: how time, operations and paths grow",
     "demo": "kernel regression as attention: a table, and a figure with --figure",
 }
 

@@ -1,5 +1,7 @@
 """Looking at weights: figures."""
 
 from regard.viewing.figures import heatmap, regression, save
+from regard.viewing.growth import comparison
+from regard.viewing.heatmaps import draw_heatmaps, show_heatmaps
 
-__all__ = ["heatmap", "regression", "save"]
+__all__ = ["comparison", "draw_heatmaps", "heatmap", "regression", "save", "show_heatmaps"]

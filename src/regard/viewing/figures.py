@@ -18,8 +18,9 @@ from torch import Tensor
 
 from regard.errors import ShapeError, ValueRangeError
 from regard.optional import need
+from regard.viewing.fonts import lettering
 
-__all__ = ["check_path", "heatmap", "regression", "save"]
+__all__ = ["check_path", "heatmap", "matrix_image", "regression", "save"]
 
 # matplotlib's own classes. Naming them, if only for the type checker, would make everything that
 # imports this module import matplotlib in the eyes of import-linter.
@@ -95,17 +96,39 @@ def heatmap(
             "choose one batch entry and head, as in weights[0, 0]"
         )
         raise ShapeError(msg)
+    image = matrix_image(ax, _array(weights), most=most)
+    letters = lettering([xlabel, ylabel, title])
+    ax.set_xlabel(letters.text(xlabel), **letters.style)
+    ax.set_ylabel(letters.text(ylabel), **letters.style)
+    ax.set_title(letters.text(title), **letters.style)
+    return image
+
+
+def matrix_image(
+    ax: Axes,
+    matrix: NDArray[np.float64],
+    *,
+    cmap: str = COLOURS,
+    least: float = 0.0,
+    most: float | None = None,
+    aspect: str = "auto",
+) -> AxesImage:
+    """Draw the cells of one matrix, without words; those that hold no finite number are hatched.
+
+    >>> from matplotlib.figure import Figure
+    >>> matrix_image(Figure().subplots(), np.eye(2), most=0.5).get_clim()
+    (0.0, 0.5)
+    """
     image = ax.imshow(
-        _array(weights),
-        cmap=COLOURS,
-        vmin=0,
+        matrix,
+        cmap=cmap,
+        vmin=least,
         vmax=most,
-        aspect="auto",
+        aspect=aspect,
         interpolation="nearest",  # a cell is a weight; smoothing would invent some
     )
-    ax.set_xlabel(xlabel)
-    ax.set_ylabel(ylabel)
-    ax.set_title(title)
+    if not np.isfinite(matrix).all():  # matplotlib leaves those open; no map has such a colour
+        ax.patch.set(facecolor="white", edgecolor=FAINT, hatch="////", linewidth=0)
     return image
 
 
