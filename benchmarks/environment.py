@@ -15,7 +15,7 @@ import torch
 
 __all__ = ["describe", "use_cores"]
 
-PACKAGES = ("torch", "numpy", "numba", "regard", "pykeops")
+PACKAGES = ("torch", "numpy", "numba", "triton", "regard", "pykeops")
 ROOT = Path(__file__).parent.parent
 MEASURED = ("src", "benchmarks/*.py", "pyproject.toml", "constraints.txt")
 
@@ -37,7 +37,12 @@ def describe() -> dict[str, Any]:
         "date": now.date().isoformat(),
         "commit": _git("rev-parse", "HEAD") or "unknown",
         "dirty": bool(_git("status", "--porcelain", "--", *MEASURED)),
-        "machine": {"cpu": _cpu(), "cores": torch.get_num_threads(), "system": platform.system()},
+        "machine": {
+            "cpu": _cpu(),
+            "cores": torch.get_num_threads(),
+            "system": platform.system(),
+            **({"gpu": torch.cuda.get_device_name()} if torch.cuda.is_available() else {}),
+        },
         "versions": {"python": platform.python_version()} | {x: _version(x) for x in PACKAGES},
     }
 

@@ -21,12 +21,12 @@ from benchmarks.gate import once
 from benchmarks.inputs import make_inputs
 from benchmarks.providers import PROVIDERS
 
-__all__ = ["peak_in_new_process", "peak_mib"]
+__all__ = ["forget_peak", "peak_in_new_process", "peak_mib", "resident_peak"]
 
 STATUS, RESET = Path("/proc/self/status"), Path("/proc/self/clear_refs")
 
 
-def _resident_peak() -> float:
+def resident_peak() -> float:
     """In MiB."""
     if STATUS.exists():
         for line in STATUS.read_text(encoding="ascii").splitlines():
@@ -36,7 +36,7 @@ def _resident_peak() -> float:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit / 2**20
 
 
-def _forget_peak() -> None:
+def forget_peak() -> None:
     """Give freed memory back, then let the peak start from what is in use now."""
     if sys.platform == "linux":
         ctypes.CDLL(None).malloc_trim(0)
@@ -53,10 +53,10 @@ def peak_mib(case: Case, name: str) -> float:
     forward = provider.prepare(case, x)
     if name == "compiled":
         once(case, x, forward)  # it compiles for each size anew, and that is not the call's memory
-    _forget_peak()
-    before = _resident_peak()
+    forget_peak()
+    before = resident_peak()
     once(case, x, forward)
-    return _resident_peak() - before
+    return resident_peak() - before
 
 
 def peak_in_new_process(case: Case, name: str, *, quick: bool) -> float | None:

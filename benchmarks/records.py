@@ -16,9 +16,9 @@ DATA = Path(__file__).parent / "data" / "cpu.jsonl"
 
 @dataclass(frozen=True)
 class Row:
-    """A measurement ("case", "growth"), or why there is none ("refused")."""
+    """A measurement ("case", "growth", "layer"), or why there is none ("refused")."""
 
-    kind: Literal["case", "growth", "refused"]
+    kind: Literal["case", "growth", "layer", "refused"]
     case: str
     provider: str
     direction: str

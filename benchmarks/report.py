@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from pathlib import Path
 
+from benchmarks import layers
 from benchmarks.bars import Rows, speedups
 from benchmarks.cases import CASES, REASONS, Case
 from benchmarks.figure import draw_growth
@@ -39,7 +40,8 @@ def _where(rows: Iterable[Row]) -> str:
         versions = ", ".join(f"{name} {number}" for name, number in row.versions.items())
         commit = row.commit[:10] + (", with changes not committed" if row.dirty else "")
         cores, cpu = row.machine.get("cores", "?"), row.machine.get("cpu", "unknown CPU")
-        lines.add(f"- {cores} cores of {cpu}; {versions}; commit {commit}; {row.date}")
+        gpu = f"{row.machine['gpu']}; " if "gpu" in row.machine else ""
+        lines.add(f"- {gpu}{cores} cores of {cpu}; {versions}; commit {commit}; {row.date}")
     return "\n".join(sorted(lines)) + "\n"
 
 
@@ -121,6 +123,41 @@ def _growth(series: dict[str, list[Row]]) -> str:
     return _table(("n = m", *series), [*lines, ("grows as", *fitted)])
 
 
+def _layers(folder: Path) -> list[str]:
+    """Layers beside the textbook's, one table a device that was measured."""
+    parts = []
+    for file in sorted(folder.glob("layers-*.jsonl")):
+        rows = read(file)
+        found = {(row.case, row.provider): row for row in rows}
+        lines = []
+        for case in layers.CASES:
+            pair = [found.get((case.name, provider)) for provider in layers.PROVIDERS]
+            if None in pair:
+                continue
+            ours, textbook = (row for row in pair if row is not None)
+            low, middle, high = quantiles(speedups(ours, textbook))
+            bars = case.bars if "gpu" in ours.machine else ()
+            said = "; ".join(f"{bar}: {bar.judge(case.name, found)}" for bar in bars)
+            times = [
+                f"{_ms(row.ms)} ({_ms(row.ms_p20)} to {_ms(row.ms_p80)})"
+                for row in (ours, textbook)
+            ]
+            sizes = [
+                "?" if row.peak_mib is None else f"{row.peak_mib:,.0f}" for row in (ours, textbook)
+            ]
+            ratio = f"{middle:.2f}x ({low:.2f} to {high:.2f})"
+            lines.append((case.title, *times, ratio, *sizes, said))
+        head = ("layer", "ours, ms", "textbook, ms", "textbook over ours", "ours, extra MiB")
+        head = (*head, "textbook, extra MiB", "bar")
+        where = "GPU" if "gpu" in rows[0].machine else "CPU"
+        parts += [
+            f"## Layers, forward + backward, on the {where}\n",
+            _where(rows),
+            _table(head, lines),
+        ]
+    return parts
+
+
 def write_report(data: Path, folder: Path) -> str:
     """Write REPORT.md, and growth.png if there is a growth, into a folder."""
     rows = read(data)
@@ -136,6 +173,7 @@ def write_report(data: Path, folder: Path) -> str:
         fit = f"Milliseconds, forward, one head. Exponents are fitted from n = {FROM:,} on, or to\n"
         fit += "all points of a series with fewer than three from there.\n"
         parts += ["## Growth with n\n", "![time against n](growth.png)\n", fit, _growth(series)]
+    parts += _layers(data.parent)
     parts += ["## Not measured, and why\n", _refusals(rows)]
     text = "\n".join(parts)
     (folder / "REPORT.md").write_text(text, encoding="utf-8")
