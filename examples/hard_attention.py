@@ -10,7 +10,6 @@ mode hard attention takes the likeliest key, so it can be right before soft atte
 sharp. The score function learns from the losses alone; its gradient is noisier, and it starts
 slower than straight-through.
 """
-# ruff: noqa: INP001, T201 - a script, no package; it prints
 
 from __future__ import annotations
 

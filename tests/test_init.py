@@ -9,7 +9,15 @@ import pytest
 
 import regard
 
-PACKAGES = ["regard", "regard.scores", "regard.masks", "regard.attention", "regard.viewing"]
+PACKAGES = [
+    "regard",
+    "regard.scores",
+    "regard.masks",
+    "regard.attention",
+    "regard.layers",
+    "regard.models",
+    "regard.viewing",
+]
 BLOCKED = """
 import sys
 class Block:

@@ -9,6 +9,7 @@ from regard.errors import (
     MissingError,
     RegardError,
     ShapeError,
+    StateError,
     ValueRangeError,
 )
 from regard.version import __version__
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
         Tricube,
         Uniform,
     )
+    from regard.viewing.heatmaps import show_heatmaps
 
 __all__ = [
     "Additive",
@@ -63,6 +65,7 @@ __all__ = [
     "RegardError",
     "ShapeError",
     "Slope",
+    "StateError",
     "Triangular",
     "Tricube",
     "Uniform",
@@ -72,11 +75,14 @@ __all__ = [
     "attend",
     "entropy",
     "explain",
+    "layers",
     "masks",
+    "models",
     "overview",
     "received",
     "rectangle",
     "scores",
+    "show_heatmaps",
     "top",
     "weights",
 ]
@@ -123,11 +129,12 @@ _HOME = {
         "Tricube",
         "Uniform",
     ),
+    "regard.viewing.heatmaps": ("show_heatmaps",),
 }
 
 
 def __getattr__(name: str) -> object:
-    if name in ("masks", "scores"):
+    if name in ("layers", "masks", "models", "scores"):
         return import_module(f"regard.{name}")
     for home, names in _HOME.items():
         if name in names:
