@@ -54,7 +54,8 @@ def _additive(who: str, s: dict[str, int], device: str) -> Callable[[], dict[str
     kind = AdditiveAttention if who == "ours" else TextbookAdditive
     net = kind(s["h"], s["h"], s["h"], 0.0).to(device)
     q, k = (_seeded(s["batch"], s[x], s["h"], seed=i, device=device) for i, x in enumerate("nm"))
-    v, pull = (_seeded(s["batch"], s["m"], s["dv"], seed=i, device=device) for i in (2, 3))
+    v = _seeded(s["batch"], s["m"], s["dv"], seed=2, device=device)
+    pull = _seeded(s["batch"], s["n"], s["dv"], seed=3, device=device)
 
     def step() -> dict[str, Tensor]:
         net.zero_grad()

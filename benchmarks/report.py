@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from pathlib import Path
 
-from benchmarks import layers
+from benchmarks import layers, regression
 from benchmarks.bars import Rows, speedups
 from benchmarks.cases import CASES, REASONS, Case
 from benchmarks.figure import draw_growth
@@ -158,6 +158,40 @@ def _layers(folder: Path) -> list[str]:
     return parts
 
 
+def _regression(folder: Path) -> list[str]:
+    """Kernel regression beside its peers."""
+    file = folder / "regression-cpu.jsonl"
+    if not file.exists():
+        return []
+    rows = read(file)
+    found = {(row.case, row.provider): row for row in rows}
+    lines, verdicts = [], []
+    for case in regression.CASES:
+        ours = found.get((case.name, "ours"))
+        if ours is None:
+            continue
+        for provider in ("ours", *case.peers):
+            row = found.get((case.name, provider))
+            if row is None:
+                continue
+            low, middle, high = quantiles(speedups(ours, row))
+            ratio = "" if row is ours else f"{middle:.1f}x ({low:.1f} to {high:.1f})"
+            time = f"{_ms(row.ms)} ({_ms(row.ms_p20)} to {_ms(row.ms_p80)})"
+            first = case.title if row is ours else ""
+            lines.append((first, provider, time, ratio, row.note))
+        for bar in case.bars:
+            verdict = bar.judge(case.name, found)
+            said = ("", "not measured") if verdict is None else (verdict.reached, str(verdict))
+            verdicts.append((case.title, str(bar), *said))
+    parts = ["## Kernel regression\n", _where(rows)]
+    parts.append(_table(("case", "bar", "reached", "verdict"), verdicts))
+    parts.append(_table(("case", "provider", "ms", "time over ours", "answer"), lines))
+    first = found.get(("first-call", "ours"))
+    if first is not None:
+        parts.append(f"The first call compiles: {first.ms / 1e3:.1f} s, {first.note}.\n")
+    return parts
+
+
 def write_report(data: Path, folder: Path) -> str:
     """Write REPORT.md, and growth.png if there is a growth, into a folder."""
     rows = read(data)
@@ -173,7 +207,7 @@ def write_report(data: Path, folder: Path) -> str:
         fit = f"Milliseconds, forward, one head. Exponents are fitted from n = {FROM:,} on, or to\n"
         fit += "all points of a series with fewer than three from there.\n"
         parts += ["## Growth with n\n", "![time against n](growth.png)\n", fit, _growth(series)]
-    parts += _layers(data.parent)
+    parts += _layers(data.parent) + _regression(data.parent)
     parts += ["## Not measured, and why\n", _refusals(rows)]
     text = "\n".join(parts)
     (folder / "REPORT.md").write_text(text, encoding="utf-8")
