@@ -45,6 +45,41 @@ def test_weights_are_those_of_the_call_even_after_a_step_of_training():
     assert not torch.allclose(attention.attention_weights, before)
 
 
+def test_a_parameter_looked_at_is_kept_as_it_was():
+    memory = torch.nn.Parameter(torch.randn(1, 5, 4))
+    attention = DotProductAttention(0.0)
+    q = torch.randn(1, 2, 4)
+    attention(q, memory, memory).sum().backward()
+    before = attention.attention_weights
+    torch.optim.SGD([memory], lr=10.0).step()
+    assert torch.equal(attention.attention_weights, before)
+
+
+def test_what_was_written_to_since_is_not_passed_off_as_the_calls():
+    attention, lens = DotProductAttention(0.0), torch.tensor([2])
+    q, k = torch.randn(1, 2, 4), torch.randn(1, 5, 4)
+    attention(q, k, k, lens)
+    before = attention.attention_weights
+    lens.fill_(5)
+    assert torch.equal(attention.attention_weights, before)
+    k.zero_()
+    with pytest.raises(StateError) as raised:
+        _ = attention.attention_weights
+    assert str(raised.value) == (
+        "DotProductAttention: the queries or keys of the last call were written to since; read "
+        "attention_weights before that"
+    )
+
+
+def test_autocast_makes_one_dtype_of_what_was_looked_at():
+    attention = DotProductAttention(0.0)
+    q, k = torch.randn(1, 2, 4, dtype=torch.bfloat16), torch.randn(1, 5, 4)
+    with torch.autocast("cpu", torch.bfloat16):
+        attention(q, k, k)
+        inside = attention.attention_weights
+    assert torch.equal(attention.attention_weights, inside)
+
+
 def test_before_the_first_call_there_are_no_weights():
     with pytest.raises(StateError) as raised:
         _ = layer().attention_weights

@@ -255,7 +255,7 @@ def test_half_precision_and_autocast():
     attention = HardAttention(3)
     assert attention(Q.bfloat16(), K.bfloat16(), V.bfloat16()).dtype == torch.bfloat16
     assert attention.log_probability.dtype == torch.float32
-    attention.eval()(Q, K, V)
+    attention.eval()(Q.bfloat16(), K.bfloat16(), V.bfloat16())
     outside = attention.log_probability
     with torch.autocast("cpu", torch.bfloat16):
         attention(Q, K, V)

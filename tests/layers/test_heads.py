@@ -1,3 +1,5 @@
+import copy
+
 import pytest
 import torch
 
@@ -54,6 +56,15 @@ def test_a_score_of_ones_own():
     layer = MultiHeadAttention(4, 4, 4, 4, 2, 0.0, score=score)
     assert list(layer.attention.parameters()) == []
     assert layer.attention.score() is score
+
+
+def test_what_a_score_of_ones_own_learns_is_the_layers():
+    width = torch.nn.Parameter(torch.ones(()))
+    layer = MultiHeadAttention(4, 4, 4, 4, 2, 0.0, score=Gaussian(width))
+    assert any(p is width for p in layer.parameters())
+    assert "attention.of_score_0" in layer.state_dict()
+    twin = copy.deepcopy(layer)
+    assert twin.attention.score().width is twin.attention.of_score_0
 
 
 def test_wrong_scores_are_named():

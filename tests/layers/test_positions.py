@@ -47,6 +47,13 @@ def test_shift_is_a_rotation():
     torch.testing.assert_close(here @ map_, there, atol=1e-10, rtol=0)
 
 
+def test_the_table_keeps_its_digits():
+    positions = PositionalEncoding(8, 0)
+    before = positions.P.clone()
+    assert torch.equal(positions.half().float().P, before)
+    assert torch.equal(positions.double().P, before)
+
+
 def test_half_precision_stays_half():
     assert (
         PositionalEncoding(4, 0)(torch.zeros(1, 3, 4, dtype=torch.bfloat16)).dtype is torch.bfloat16

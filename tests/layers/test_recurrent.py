@@ -1,3 +1,6 @@
+import copy
+import pickle
+
 import pytest
 import torch
 from benchmarks.textbook import TextbookDecoder
@@ -100,11 +103,50 @@ def test_keys_are_projected_once_a_sentence(monkeypatch):
     calls = []
     ours.attention.W_k.register_forward_hook(lambda *_: calls.append(1))
     state = ours.init_state(source(), None)
-    for _ in range(5):
-        _, state = ours(torch.zeros(4, 3, dtype=torch.long), state)
+    X = torch.zeros(4, 3, dtype=torch.long)
+    with torch.no_grad():
+        for _ in range(5):
+            _, state = ours(X, state)
     assert calls == [1]
-    ours(torch.zeros(4, 3, dtype=torch.long), tuple(state))  # a state made by hand
+    ours(X, state)  # now W_k learns, and what was projected before knows nothing of it
     assert calls == [1, 1]
+    with torch.no_grad():
+        ours(X, tuple(state))  # a state made by hand
+        assert calls == [1, 1, 1]
+        ours.attention.W_k.weight.mul_(2)
+        ours(X, state)  # other weights
+    assert calls == [1, 1, 1, 1]
+
+
+def test_a_state_made_without_gradients_can_be_trained_on_twice():
+    ours, _ = pair()
+    with torch.no_grad():
+        state = ours.init_state(source(), None)
+    X = torch.randint(10, (4, 3))
+    for _ in range(2):
+        ours.zero_grad()
+        ours(X, state)[0].square().sum().backward()
+        assert ours.attention.W_k.weight.grad.abs().max() > 0
+
+
+def test_a_state_can_be_copied():
+    ours, _ = pair()
+    X = torch.randint(10, (4, 3))
+    with torch.no_grad():
+        _, state = ours(X, ours.init_state(source(), torch.tensor([7, 3, 1, 5])))
+        wanted, _ = ours(X, state)
+        for other in (copy.copy(state), copy.deepcopy(state), pickle.loads(pickle.dumps(state))):
+            assert len(other) == 3
+            torch.testing.assert_close(ours(X, other)[0], wanted)
+
+
+def test_half_precision_in_and_out():
+    ours, _ = pair()
+    ours.bfloat16()
+    enc = tuple(x.bfloat16() for x in source())
+    out, state = ours(torch.randint(10, (4, 3)), ours.init_state(enc, None))
+    assert out.dtype is state[1].dtype is torch.bfloat16
+    assert ours.attention_weights[0].shape == (4, 1, 7)
 
 
 def test_weights_are_computed_when_read(monkeypatch):
@@ -160,17 +202,17 @@ def test_no_steps_at_all():
     out, after = ours(torch.zeros(4, 0, dtype=torch.long), state)
     assert out.shape == (4, 0, 10)
     assert torch.equal(after[1], state[1])
+    assert ours.attention_weights == []
 
 
 def test_inside_autocast_the_recurrence_stays_in_float32():
     ours, _ = pair()
     X = torch.randint(10, (4, 5))
-    wanted, _ = ours(X, ours.init_state(source(), None))
-    torch.manual_seed(0)
     with torch.autocast("cpu", torch.bfloat16):
         enc = source()
         out, state = ours(X, ours.init_state(enc, None))
     assert state[1].dtype is torch.float32
+    assert ours.attention_weights[0].shape == (4, 1, 7)
     wanted, _ = ours(X, ours.init_state(enc, None))
     torch.testing.assert_close(out.float(), wanted, atol=0.05, rtol=0.05)
     out.float().sum().backward()
@@ -216,8 +258,26 @@ def test_it_learns_to_turn_a_sentence_around(one_thread):
         (
             lambda net: net.init_state((torch.zeros(7, 4, 16), torch.zeros(1, 4, 16)), None),
             ShapeError,
-            "Seq2SeqAttentionDecoder: the encoder must give outputs [m, b, 16] and states "
-            "[2, b, 16], got the shapes [7, 4, 16] and [1, 4, 16]",
+            "Seq2SeqAttentionDecoder: the encoder must give outputs [b, m, 16] (or, to "
+            "init_state, [m, b, 16]) and states [2, b, 16], got the shapes [4, 7, 16] and "
+            "[1, 4, 16]",
+        ),
+        (
+            lambda net: net(
+                torch.zeros(4, 1, dtype=torch.long),
+                [torch.zeros(4, 7, 16), torch.zeros(2, 3, 16), None],
+            ),
+            ShapeError,
+            "Seq2SeqAttentionDecoder: the encoder must give outputs [b, m, 16] (or, to "
+            "init_state, [m, b, 16]) and states [2, b, 16], got the shapes [4, 7, 16] and "
+            "[2, 3, 16]",
+        ),
+        (
+            lambda net: Seq2SeqEncoder(10, 8, 16, 2)(
+                torch.zeros(2, 5, dtype=torch.long), torch.tensor([3])
+            ),
+            ShapeError,
+            "Lengths: lengths must have one entry for each of the 2 sequences, got 1",
         ),
         (
             lambda net: net(torch.zeros(3, 2, dtype=torch.long), net.init_state(source(), None)),

@@ -89,6 +89,12 @@ def test_far_from_the_origin_distances_keep_their_digits():
     assert net(x, x, torch.arange(3.0)).tolist() == pytest.approx([0, 1, 2], abs=1e-4)
 
 
+def test_a_mask_is_for_shared_keys():
+    x = torch.zeros(3)
+    with pytest.raises(ShapeError, match="a mask is for keys"):
+        NWKernelRegression()(x, torch.zeros(3, 2), torch.zeros(3, 2), mask=NotSelf())
+
+
 def test_wrong_sizes_are_named():
     net, x = NWKernelRegression(), torch.zeros(3)
     with pytest.raises(ShapeError) as raised:

@@ -2,7 +2,7 @@ import pytest
 import torch
 from benchmarks.textbook import textbook_softmax
 
-from regard import Causal, Lengths, ShapeError
+from regard import Causal, KindError, Lengths, ShapeError
 from regard.layers import masked_softmax
 from regard.layers.softmax import mask_of
 
@@ -57,3 +57,5 @@ def test_lengths_and_another_mask_together():
     assert both.dense(3, 3, (1,)).int().tolist() == [[[1, 0, 0], [1, 1, 0], [1, 1, 0]]]
     assert isinstance(mask_of(torch.tensor([2])), Lengths)
     assert mask_of(None) is None
+    with pytest.raises(KindError, match=r"got Tensor; wrap it: Dense\(mask\)"):
+        mask_of(torch.tensor([2]), torch.ones(3, 3).bool())

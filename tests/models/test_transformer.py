@@ -111,6 +111,25 @@ def test_it_learns_to_turn_a_sentence_around(one_thread):
             "target_vocab=20",
         ),
         (
+            lambda: config(width=10),
+            ValueRangeError,
+            "TransformerConfig: width must be a multiple of num_heads=4, got 10",
+        ),
+        (
+            lambda: network().step(
+                torch.zeros(2, 1, dtype=torch.long),
+                network().start(torch.zeros(2, 3, dtype=torch.long)),
+            ),
+            ShapeError,
+            "Transformer: tokens must be [2], one for each sequence of the state, got the shape "
+            "[2, 1]",
+        ),
+        (
+            lambda: network().start(torch.zeros(2, 3, dtype=torch.long), torch.ones(2, 3)),
+            ShapeError,
+            "Transformer: source_lens must be [b], one length a sentence, got the shape [2, 3]",
+        ),
+        (
             lambda: network()(torch.zeros(2, 3), torch.zeros(2, 3)),
             KindError,
             "Transformer: source must hold token numbers, int64 or int32, got torch.float32",

@@ -15,7 +15,7 @@ from regard.masks import Mask
 from regard.scores import Dot, Score
 from regard.shapes import check_qkv
 
-__all__ = ["attend", "check_score_and_mask", "explain"]
+__all__ = ["attend", "cast_for_autocast", "check_score_and_mask", "explain"]
 
 _DOT = Dot()
 
@@ -62,7 +62,7 @@ def _check_dropout(dropout: float, seed: int | Tensor | None) -> None:
         raise ValueRangeError(msg)
 
 
-def _cast_for_autocast(q: Tensor, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+def cast_for_autocast(q: Tensor, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     """Inside torch.autocast: one dtype for all three, as torch's own attention does."""
     if not isinstance(q, Tensor) or not torch.is_autocast_enabled(q.device.type):
         return q, k, v
@@ -122,7 +122,7 @@ def attend(
     [1.0, 0.0, 0.0]
 
     """
-    q, k, v = _cast_for_autocast(q, k, v)
+    q, k, v = cast_for_autocast(q, k, v)
     check_qkv(q, k, v)
     check_score_and_mask(q, k, score, mask)
     _check_dropout(dropout, seed)
@@ -166,7 +166,7 @@ def explain(
     not native: torch has the dot product with a fixed scale only, the score is Gaussian
     not cpu: 12 pair-features are done before a kernel has started
     """
-    q, k, v = _cast_for_autocast(q, k, v)
+    q, k, v = cast_for_autocast(q, k, v)
     check_qkv(q, k, v)
     check_score_and_mask(q, k, score, mask)
     _check_dropout(dropout, None)

@@ -16,7 +16,7 @@ __all__ = ["AdditiveAttention"]
 class AdditiveAttention(Attending):
     """score(q, k) = <w_v, tanh(W_q q + W_k k)>; queries and keys may differ in width.
 
-    The n x m x h tensor of the textbook form is never made.
+    On the CPU the n x m x h tensor of the textbook form is never made.
 
     Args:
         key_size, query_size: the widths of keys and queries.

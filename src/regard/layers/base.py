@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from operator import index
 from typing import NamedTuple
 
+import torch
 from torch import Tensor, nn
 
-from regard.attention.api import attend
+from regard.attention.api import attend, cast_for_autocast
 from regard.attention.inspect import weights
+from regard.attention.modes import is_plain
 from regard.errors import KindError, ShapeError, StateError, ValueRangeError
 from regard.masks import Mask
 from regard.scores import Score
 from regard.scores.base import finite_rows
 
-__all__ = ["Attending", "Looked", "check_dropout", "check_input", "check_size", "projected"]
+__all__ = ["Attending", "Looked", "check_dropout", "check_input", "check_size", "look", "projected"]
 
 
 class Looked(NamedTuple):
@@ -23,6 +26,7 @@ class Looked(NamedTuple):
     k: Tensor
     score: Score
     mask: Mask | None
+    versions: tuple[int, ...] = ()  # of q and k: whether they were written to since
 
 
 class Attending(nn.Module):
@@ -45,9 +49,9 @@ class Attending(nn.Module):
         self, q: Tensor, k: Tensor, v: Tensor, *, score: Score, mask: Mask | None = None
     ) -> Tensor:
         """``regard.attend``, with the layer's dropout while it trains."""
-        # a copy of the score: the optimiser's next step must not change what was looked at
-        self.looked = Looked(q.detach(), k.detach(), score.frozen(), mask)
-        p = self.dropout.p if self.training else 0.0
+        q, k, v = cast_for_autocast(q, k, v)
+        self.looked = look(q, k, score, mask)
+        p = self.dropout.p if self.dropout.training else 0.0
         return attend(q, k, v, score=score, mask=mask, dropout=p)
 
     @property
@@ -57,11 +61,33 @@ class Attending(nn.Module):
         if looked is None:
             msg = f"{type(self).__name__} has not been called yet: it has no attention_weights"
             raise StateError(msg)
-        return weights(looked.q, looked.k, score=looked.score, mask=looked.mask)
+        if looked.versions and looked.versions != _versions(looked.q, looked.k):
+            msg = (
+                f"{type(self).__name__}: the queries or keys of the last call were written to "
+                f"since; read attention_weights before that"
+            )
+            raise StateError(msg)
+        with torch.autocast(looked.q.device.type, enabled=False):
+            return weights(looked.q, looked.k, score=looked.score, mask=looked.mask)
 
     def __getstate__(self) -> dict[str, object]:
         """Leave the last call out of copies and of what is saved."""
         return {**self.__dict__, "looked": None}
+
+
+def look(q: Tensor, k: Tensor, score: Score, mask: Mask | None) -> Looked:
+    """Keep what the weights follow from, as it is now.
+
+    What the optimiser's next step would change is copied: parameters, here or in the score.
+    """
+    q, k = (x.detach().clone() if x.is_leaf and x.requires_grad else x.detach() for x in (q, k))
+    plain = not torch.compiler.is_compiling() and is_plain(q, k) and not q.is_inference()
+    versions = _versions(q, k) if plain and not k.is_inference() else ()
+    return Looked(q, k, score.frozen(), mask, versions)
+
+
+def _versions(*tensors: Tensor) -> tuple[int, ...]:
+    return tuple(x._version for x in tensors)
 
 
 def projected(linear: nn.Linear, x: Tensor, mask: Mask | None) -> Tensor:
@@ -71,13 +97,17 @@ def projected(linear: nn.Linear, x: Tensor, mask: Mask | None) -> Tensor:
 
 def check_size(owner: str, name: str, value: object) -> int:
     """An axis's length: a whole number above zero."""
-    if isinstance(value, bool) or not isinstance(value, int):
+    try:
+        size = index(value)  # type: ignore[arg-type] # an integer of numpy is one, too
+    except TypeError:
+        size = None
+    if size is None or isinstance(value, bool):
         msg = f"{owner}: {name} must be an integer, got {value!r}"
         raise KindError(msg)
-    if value < 1:
-        msg = f"{owner}: {name} must be at least 1, got {value}"
+    if size < 1:
+        msg = f"{owner}: {name} must be at least 1, got {size}"
         raise ValueRangeError(msg)
-    return value
+    return int(size)
 
 
 def check_dropout(owner: str, value: float) -> float:

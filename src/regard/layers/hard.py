@@ -10,9 +10,9 @@ from torch import Tensor, nn
 
 from regard.attention import reference
 from regard.attention.absent import clean_rows
-from regard.attention.api import check_score_and_mask
+from regard.attention.api import cast_for_autocast, check_score_and_mask
 from regard.errors import KindError, ShapeError, StateError, ValueRangeError
-from regard.layers.base import Attending, Looked, check_input, check_size
+from regard.layers.base import Attending, check_input, check_size, look
 from regard.layers.heads import Heads
 from regard.layers.softmax import mask_of
 from regard.masks import Mask
@@ -100,10 +100,11 @@ class HardAttention(Attending):
     ) -> Float[Tensor, "b n v"]:
         """The values of the keys drawn; zeros for a query that sees none."""
         check_input("HardAttention", "queries", queries, "b n d", self.width)
+        queries, keys, values = cast_for_autocast(queries, keys, values)
         check_qkv(queries, keys, values)
         score, mask = self.head.score(), mask_of(valid_lens, mask)
         check_score_and_mask(queries, keys, score, mask)
-        self.looked = Looked(queries.detach(), keys.detach(), score.frozen(), mask)
+        self.looked = look(queries, keys, score, mask)
         q, k, v = (reference.widened(x) for x in (queries, keys, values))
         with torch.autocast(q.device.type, enabled=False):
             return self._draw(q, k, v, score, mask).to(values.dtype)

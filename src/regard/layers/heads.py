@@ -44,6 +44,9 @@ class Heads(Attending):
         self.positions = positions
         self.kind = score
         if isinstance(score, Score):
+            for i, x in enumerate(score.tensors):  # what it learns is learned with the layer
+                if isinstance(x, nn.Parameter):
+                    self.register_parameter(f"of_score_{i}", x)
             return
         if not isinstance(score, str):
             hint = f"; did you mean {score.__name__}()?" if isinstance(score, type) else ""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import torch
 from jaxtyping import Float
 from torch import Tensor, nn
@@ -43,6 +45,13 @@ class PositionalEncoding(nn.Module):
         self.num_hiddens = num_hiddens
         self.dropout = nn.Dropout(check_dropout("PositionalEncoding", dropout))
         self.register_buffer("P", sinusoids(max_len, num_hiddens)[None].float(), persistent=False)
+
+    def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> PositionalEncoding:  # noqa: FBT001, FBT002 - torch's
+        super()._apply(fn, recurse)  # type: ignore[no-untyped-call]
+        if self.P.dtype != torch.float32:  # half.float() would not bring the digits back
+            length, width = self.P.shape[1:]
+            self.P = sinusoids(length, width, self.P.device)[None].float()
+        return self
 
     def forward(self, X: Float[Tensor, "b n d"], offset: int = 0) -> Float[Tensor, "b n d"]:
         """Add the encodings of the positions offset, offset + 1, ..."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Sequence
+from typing import Any
 
 import torch
 from jaxtyping import Float, Int
@@ -61,8 +62,10 @@ class Seq2SeqEncoder(nn.Module):
         """
         _check_tokens("Seq2SeqEncoder", X)
         embedded = self.embedding(X).transpose(0, 1)
-        if valid_lens is None:
+        if valid_lens is None or not X.shape[0]:
             return self.rnn(embedded)  # type: ignore[no-any-return]
+        valid_lens = torch.as_tensor(valid_lens)
+        _check_lengths("Seq2SeqEncoder: valid_lens", valid_lens, embedded.transpose(0, 1))
         # a sentence of no tokens is read as one of padding: packing knows no empty sequence
         lengths = valid_lens.clamp_min(1).cpu()
         packed = nn.utils.rnn.pack_padded_sequence(embedded, lengths, enforce_sorted=False)
@@ -77,6 +80,7 @@ class DecoderState(tuple[Tensor, Tensor, "Tensor | None"]):  # noqa: SLOT001 - t
     """
 
     projected: Tensor | None
+    stamp: tuple[int, int] | None  # which weights projected them
 
     def __new__(  # noqa: PYI034 - Self came with Python 3.11
         cls,
@@ -84,10 +88,18 @@ class DecoderState(tuple[Tensor, Tensor, "Tensor | None"]):  # noqa: SLOT001 - t
         states: Tensor,
         lengths: Tensor | None,
         projected: Tensor | None = None,
+        stamp: tuple[int, int] | None = None,
     ) -> DecoderState:
         made = super().__new__(cls, (outputs, states, lengths))
-        made.projected = projected
+        made.projected, made.stamp = projected, stamp
         return made
+
+    def __getnewargs__(self) -> tuple[Tensor, Tensor, Tensor | None]:
+        """Copies project again: what was projected has a history that cannot be copied."""
+        return self[0], self[1], self[2]
+
+    def __reduce__(self) -> tuple[type[DecoderState], tuple[Tensor, Tensor, Tensor | None]]:
+        return DecoderState, self.__getnewargs__()
 
 
 class AttentionDecoder(nn.Module):
@@ -156,28 +168,42 @@ class Seq2SeqAttentionDecoder(AttentionDecoder):
     ) -> DecoderState:
         """Give the state before the first step; ``enc_valid_lens`` [b] hides the padding."""
         outputs, states = enc_outputs
+        if outputs.ndim == 3:  # noqa: PLR2004
+            outputs = outputs.permute(1, 0, 2)
+        self._check_state(outputs, states, enc_valid_lens)
+        return DecoderState(outputs, states, enc_valid_lens)
+
+    def _check_state(self, source: Tensor, states: Tensor, lengths: Tensor | None) -> Mask | None:
+        """The mask of the lengths, if source [b, m, h] and states [layers, b, h] fit."""
         width, layers = self.rnn.hidden_size, self.rnn.num_layers
-        fits = outputs.ndim == states.ndim == 3 and outputs.shape[1] == states.shape[1]  # noqa: PLR2004
-        fits = fits and outputs.shape[2] == states.shape[2] == width and states.shape[0] == layers
+        fits = source.ndim == states.ndim == 3 and source.shape[0] == states.shape[1]  # noqa: PLR2004
+        fits = fits and source.shape[2] == states.shape[2] == width and states.shape[0] == layers
         if not fits:
             msg = (
-                f"Seq2SeqAttentionDecoder: the encoder must give outputs [m, b, {width}] and "
-                f"states [{layers}, b, {width}], got the shapes {list(outputs.shape)} and "
-                f"{list(states.shape)}"
+                f"Seq2SeqAttentionDecoder: the encoder must give outputs [b, m, {width}] (or, to "
+                f"init_state, [m, b, {width}]) and states [{layers}, b, {width}], got the shapes "
+                f"{list(source.shape)} and {list(states.shape)}"
             )
             raise ShapeError(msg)
-        outputs = outputs.permute(1, 0, 2)
-        mask = _check_lengths(enc_valid_lens, outputs)
-        return DecoderState(outputs, states, enc_valid_lens, self._keys(outputs, mask))
+        return _check_lengths("Seq2SeqAttentionDecoder: enc_valid_lens", lengths, source)
 
-    def _keys(self, source: Tensor, mask: Mask | None) -> Tensor:
-        return projected(self.attention.W_k, source, mask)
+    def _keys(self, state: object, source: Tensor, mask: Mask | None) -> tuple[Tensor, Any]:
+        """The projected keys: those in the state, if these weights made them as they now are."""
+        weight = self.attention.W_k.weight
+        stamp = None if weight.is_inference() else (id(weight), weight._version)
+        keys = getattr(state, "projected", None)
+        learns = torch.is_grad_enabled() and weight.requires_grad
+        if keys is None or stamp != getattr(state, "stamp", None) or learns > keys.requires_grad:
+            keys = projected(self.attention.W_k, source, mask)
+        return keys, stamp
 
     def forward(
         self, X: Int[Tensor, "b t"], state: DecoderState | Sequence[Tensor | None]
     ) -> tuple[Float[Tensor, "b t vocab"], DecoderState]:
         """Give the scores of the next token after each of X's, and the state after them."""
         hiddens, state = self.run(X, state)
+        if not torch.is_autocast_enabled(hiddens.device.type):
+            hiddens = hiddens.to(self.dense.weight.dtype)
         return self.dense(hiddens), state
 
     def run(
@@ -188,16 +214,14 @@ class Seq2SeqAttentionDecoder(AttentionDecoder):
         source, states, lengths = state
         assert source is not None
         assert states is not None
+        mask, allowed = self._check_state(source, states, lengths), None
         if X.shape[0] != source.shape[0]:
             msg = (
                 f"Seq2SeqAttentionDecoder: X has {X.shape[0]} sequences, the state has "
                 f"{source.shape[0]}"
             )
             raise ShapeError(msg)
-        mask, allowed = _check_lengths(lengths, source), None
-        keys = getattr(state, "projected", None)
-        if keys is None:  # a state made by hand
-            keys = self._keys(source, mask)
+        keys, stamp = self._keys(state, source, mask)
         embedded = self.embedding(X).transpose(0, 1)
         W_ih, _, b_ih, _ = self.rnn.all_weights[0]
         inputs = linear(embedded, W_ih[:, self.rnn.hidden_size :], b_ih)  # the context's come first
@@ -207,8 +231,9 @@ class Seq2SeqAttentionDecoder(AttentionDecoder):
         got = self._unrolled(inputs, states, keys, source, allowed)
         score = Additive(self.attention.w_v.weight[0]).frozen()
         queries = got.queries.transpose(0, 1).detach()
-        self.attention.looked = Looked(queries, keys.detach(), score, mask)
-        return got.outputs.transpose(0, 1), DecoderState(source, got.states, lengths, keys)
+        self.attention.looked = Looked(queries, keys.detach().to(queries.dtype), score, mask)
+        after = DecoderState(source, got.states.to(states.dtype), lengths, keys, stamp)
+        return got.outputs.transpose(0, 1), after
 
     def _unrolled(
         self,
@@ -220,14 +245,14 @@ class Seq2SeqAttentionDecoder(AttentionDecoder):
     ) -> Unrolled:
         """Hand the steps over, in one dtype: a recurrence adds up rounding, so never in half."""
         device, steps, m = inputs.device, inputs.shape[0], keys.shape[1]
-        layers, p = self.rnn.num_layers, self.attention.dropout.p
+        layers = self.rnn.num_layers
         keep_weights = keep_states = None
         dtype = torch.promote_types(keys.dtype, torch.float32)
-        if self.training and p:
-            shape = (steps, states.shape[1])
-            keep_weights = _keep((*shape, m), p, dtype, device)
-            if layers > 1:
-                keep_states = _keep((steps, layers - 1, *states.shape[1:]), p, dtype, device)
+        b, h = states.shape[1:]
+        if self.training and self.attention.dropout.p:
+            keep_weights = _keep((steps, b, m), self.attention.dropout.p, dtype, device)
+        if self.training and self.rnn.dropout and layers > 1:
+            keep_states = _keep((steps, layers - 1, b, h), self.rnn.dropout, dtype, device)
         layers_of = [[x.to(dtype) for x in weights] for weights in self.rnn.all_weights]
         W_ih, W_hh, _, b_hh = layers_of[0]
         cells = [Cell(W_ih[:, : self.rnn.hidden_size], W_hh, b_hh)]
@@ -244,7 +269,8 @@ class Seq2SeqAttentionDecoder(AttentionDecoder):
         if self.attention.looked is None:
             msg = "Seq2SeqAttentionDecoder has not been called yet: it has no attention_weights"
             raise StateError(msg)
-        return list(torch.split(self.attention.attention_weights, 1, dim=1))
+        found = self.attention.attention_weights
+        return list(torch.split(found, 1, dim=1)) if found.shape[1] else []
 
 
 def _keep(shape: tuple[int, ...], p: float, dtype: torch.dtype, device: torch.device) -> Tensor:
@@ -280,11 +306,12 @@ def _check_tokens(owner: str, X: Tensor) -> None:
         raise ShapeError(msg)
 
 
-def _check_lengths(lengths: Tensor | None, source: Tensor) -> Mask | None:
+def _check_lengths(what: str, lengths: Tensor | None, source: Tensor) -> Mask | None:
+    """The mask of one length a sentence of source [b, m, h]."""
     if lengths is not None and torch.as_tensor(lengths).ndim != 1:
         msg = (
-            f"Seq2SeqAttentionDecoder: enc_valid_lens must be [b], one length a source sentence, "
-            f"got the shape {list(lengths.shape)}"
+            f"{what} must be [b], one length a source sentence, "
+            f"got the shape {list(torch.as_tensor(lengths).shape)}"
         )
         raise ShapeError(msg)
     mask = mask_of(lengths)

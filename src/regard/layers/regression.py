@@ -75,6 +75,12 @@ class NWKernelRegression(Attending):
                 f"got the shapes {list(keys.shape)} and {list(values.shape)}"
             )
             raise ShapeError(msg)
+        if keys.ndim > 1 and mask is not None:
+            msg = (
+                "NWKernelRegression: a mask is for keys [m] that all queries share; with a row of "
+                "keys for each query [n, m], leave out what shall not be seen"
+            )
+            raise ShapeError(msg)
         q = queries[:, None] if keys.ndim == 1 else queries[:, None, None]
         k, v = keys.unsqueeze(-1), values.unsqueeze(-1)
         return self.attend(q, k, v, score=_Sharp(self.w), mask=mask).reshape(n)
@@ -83,4 +89,4 @@ class NWKernelRegression(Attending):
     def attention_weights(self) -> Float[Tensor, "n m"]:
         """The weights of the last call, one row a query."""
         found = super().attention_weights
-        return found.reshape(-1, found.shape[-1])
+        return found.flatten(0, 1) if found.ndim > 2 else found  # noqa: PLR2004 - a row of keys each

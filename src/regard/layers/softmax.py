@@ -7,7 +7,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from regard.attention.reference import softmax
-from regard.errors import ShapeError
+from regard.errors import KindError, ShapeError
 from regard.masks import Lengths, Mask
 
 __all__ = ["mask_of", "masked_softmax"]
@@ -42,7 +42,14 @@ def masked_softmax(X: Float[Tensor, "b n m"], valid_lens: Tensor | None) -> Floa
 
 def mask_of(valid_lens: Tensor | None, mask: Mask | None = None) -> Mask | None:
     """What the notes call valid_lens, as a mask; and another mask beside it."""
+    if mask is not None and not isinstance(mask, Mask):
+        msg = (
+            f"mask must be a mask of regard.masks or None, got {type(mask).__name__}; wrap it: "
+            f"Dense(mask) if True means may see"
+        )
+        raise KindError(msg)
     if valid_lens is None:
         return mask
-    lengths = Lengths(valid_lens)
+    # a copy: the caller may fill in the next batch's lengths before the weights are looked at
+    lengths = Lengths(valid_lens.clone() if isinstance(valid_lens, Tensor) else valid_lens)
     return lengths if mask is None else lengths & mask

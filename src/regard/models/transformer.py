@@ -59,8 +59,15 @@ class TransformerConfig:
     max_len: int = 1024
 
     def __post_init__(self) -> None:
-        for name in ("source_vocab", "target_vocab", "encoder_layers", "decoder_layers"):
+        sizes = ("source_vocab", "target_vocab", "width", "num_heads")
+        for name in (*sizes, "encoder_layers", "decoder_layers", "max_len"):
             check_size("TransformerConfig", name, getattr(self, name))
+        if self.width % self.num_heads:
+            msg = (
+                f"TransformerConfig: width must be a multiple of num_heads={self.num_heads}, "
+                f"got {self.width}"
+            )
+            raise ValueRangeError(msg)
         if self.positions not in POSITIONS:
             names = ", ".join(repr(name) for name in POSITIONS)
             msg = f"TransformerConfig: positions must be one of {names}; got {self.positions!r}"
@@ -148,7 +155,7 @@ class Transformer(nn.Module):
             self.out.weight = self.target_embedding.weight
 
     def _initialise(self) -> None:
-        """Embeddings of unit length once they are scaled by sqrt(width); Xavier elsewhere."""
+        """Embeddings of unit length, which are then scaled by sqrt(width); Xavier elsewhere."""
         for x in self.modules():
             if isinstance(x, nn.Linear):
                 nn.init.xavier_uniform_(x.weight)
@@ -179,6 +186,12 @@ class Transformer(nn.Module):
         self, source: Int[Tensor, "b m"], source_lens: Int[Tensor, " b"] | None = None
     ) -> Float[Tensor, "b m d"]:
         """Read the source."""
+        if source_lens is not None and source_lens.ndim != 1:
+            msg = (
+                f"Transformer: source_lens must be [b], one length a sentence, got the shape "
+                f"{list(source_lens.shape)}"
+            )
+            raise ShapeError(msg)
         x = self._embed("source", source, self.source_embedding, 0)
         for block in self.encoder:
             x = block(x, source_lens)
@@ -196,6 +209,13 @@ class Transformer(nn.Module):
         self, tokens: Int[Tensor, " b"], state: TransformerState
     ) -> tuple[Float[Tensor, "b vocab"], TransformerState]:
         """Take each sequence's next token; give the scores of the one after it, and the state."""
+        b = state.caches[0].source_k.shape[0]
+        if tokens.shape != (b,):
+            msg = (
+                f"Transformer: tokens must be [{b}], one for each sequence of the state, got the "
+                f"shape {list(tokens.shape)}"
+            )
+            raise ShapeError(msg)
         x, state = self._write(tokens.unsqueeze(-1), state)
         return self.out(x[:, -1]), state
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager, nullcontext
+
 import torch
 import triton
 from torch import Tensor
@@ -30,6 +32,23 @@ def _or(x: Tensor | None, other: Tensor) -> Tensor:
 
 def run(given: Arguments) -> Trace:
     """All steps forward, as ``definition.run``."""
+    with _where(given):
+        return _run(given)
+
+
+def steps_back(given: Arguments, trace: Trace, d_outputs: Tensor, d_states: Tensor) -> Steps:
+    """All steps backward, as ``gradients.steps_back``."""
+    with _where(given):
+        return _steps_back(given, trace, d_outputs, d_states)
+
+
+def _where(given: Arguments) -> AbstractContextManager[object]:
+    """Kernels start on the current GPU, which need not be the tensors'."""
+    device = given.inputs.device
+    return torch.cuda.device(device) if device.type == "cuda" else nullcontext()
+
+
+def _run(given: Arguments) -> Trace:
     steps, b, m, sizes = _sizes(given)
     layers, h = sizes["L"], sizes["H"]
     states = given.states.new_empty(layers, steps + 1, b, h)
@@ -57,8 +76,7 @@ def run(given: Arguments) -> Trace:
     return Trace(states, gates, contexts, fed, weights, queries)
 
 
-def steps_back(given: Arguments, trace: Trace, d_outputs: Tensor, d_states: Tensor) -> Steps:
-    """All steps backward, as ``gradients.steps_back``."""
+def _steps_back(given: Arguments, trace: Trace, d_outputs: Tensor, d_states: Tensor) -> Steps:
     steps, b, m, sizes = _sizes(given)
     h = sizes["H"]
     carried = d_states.contiguous().clone()
