@@ -14,7 +14,7 @@ from regard.cli import main as cli
 from regard.cli.main import VERBS, main
 from regard.errors import RegardError, ShapeError
 
-HEAVY = "{'torch', 'numpy', 'numba', 'matplotlib', 'rich'}"
+HEAVY = "{'torch', 'numpy', 'numba', 'matplotlib', 'rich', 'pyarrow', 'scipy', 'sklearn'}"
 
 
 @pytest.mark.parametrize("words", [["--help"], ["-h"], []], ids=str)
@@ -44,8 +44,8 @@ def test_a_verb_has_arguments_run_and_help(verb, capsys):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["dmeo"], "there is no verb 'dmeo', only compare, demo; see 'regard --help'"),
-        ([""], "there is no verb '', only compare, demo; see 'regard --help'"),
+        (["dmeo"], "there is no verb 'dmeo', only compare, demo, fit; see 'regard --help'"),
+        ([""], "there is no verb '', only compare, demo, fit; see 'regard --help'"),
         (["--loud", "demo"], "unrecognized arguments: --loud; see 'regard --help'"),
         (["demo", "--loud"], "unrecognized arguments: --loud; see 'regard demo --help'"),
         (
@@ -133,7 +133,8 @@ def test_python_m_regard():
     done = _python("-m", "regard", "dmeo")
     assert (done.returncode, done.stdout) == (2, "")
     assert (
-        done.stderr == "regard: there is no verb 'dmeo', only compare, demo; see 'regard --help'\n"
+        done.stderr
+        == "regard: there is no verb 'dmeo', only compare, demo, fit; see 'regard --help'\n"
     )
 
 
@@ -160,7 +161,15 @@ def test_a_path_nobody_can_print_is_printed():
 
 @pytest.mark.parametrize(
     "words",
-    [["--help"], ["--version"], ["nope"], ["demo", "--help"], ["compare", "--help"]],
+    [
+        ["--help"],
+        ["--version"],
+        ["nope"],
+        ["demo", "--help"],
+        ["compare", "--help"],
+        ["fit", "--help"],
+        ["fit", "data.csv", "--x", "a"],
+    ],
     ids=str,
 )
 def test_nothing_heavy_is_imported_before_a_verb_runs(words):

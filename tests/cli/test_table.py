@@ -45,3 +45,10 @@ def test_strong_rows_are_bold(monkeypatch, capsys):
         False,
         True,
     ]
+
+
+def test_rich_takes_no_commands_from_what_it_prints(capsys):
+    pytest.importorskip("rich")
+    print_table(("[red]", "[/x]"), [("[bold]a", "b")])
+    said = capsys.readouterr().out
+    assert [word for word in said.split() if "─" not in word] == ["[red]", "[/x]", "[bold]a", "b"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, get_args
 
+import torch
 from torch import Tensor
 
 from regard.attention.call import pattern_of
@@ -53,7 +54,7 @@ def _refusal(
     if is_transformed(q, k, v, *score.tensors):
         return "it has no forward-mode derivative and no vmap; the reference has"
     if impl == "cpu":
-        if not has("numba"):
+        if not _numba_is_there():
             return "numba is not installed; pip install numba"
         if not score.has_form:
             return f"{_named(score)} has no form that kernels know, only pairwise()"
@@ -73,6 +74,12 @@ def _refusal(
     if not q.shape[-1]:
         return "q has no features"
     return ""
+
+
+@torch.compiler.assume_constant_result  # type: ignore[untyped-decorator]
+def _numba_is_there() -> bool:
+    """Asked inside compiled functions too, and torch does not trace the search for a package."""
+    return has("numba")
 
 
 def _named(x: object) -> str:

@@ -27,6 +27,7 @@ __all__ = ["VERBS", "main"]
 VERBS = {  # the module in regard.cli, and what `regard --help` says of it
     "compare": "CNN, RNN and self-attention measured: how time, operations and paths grow",
     "demo": "kernel regression as attention: a table, and a figure with --figure",
+    "fit": "kernel regression on the columns of a CSV or Parquet file",
 }
 
 OK, WRONG, INTERRUPTED, CLOSED = 0, 2, 130, 141  # the last two: 128 + SIGINT, 128 + SIGPIPE

@@ -28,13 +28,14 @@ def _rich(
     header: Sequence[str], cells: Sequence[Sequence[str]], strong: Collection[int] = ()
 ) -> None:
     box = need("rich.box", extra="cli", why="a table")
+    text = need("rich.text", extra="cli", why="a table").Text  # else "[red]" would be a command
     table = need("rich.table", extra="cli", why="a table").Table(box=box.SIMPLE_HEAD)
     for i, name in enumerate(header):
         # a narrow terminal breaks names of columns before it breaks what stands under them
         longest = max((len(row[i]) for row in cells), default=0)
-        table.add_column(name, justify="right" if i else "left", min_width=longest)
+        table.add_column(text(name), justify="right" if i else "left", min_width=longest)
     for i, row in enumerate(cells):
-        table.add_row(*row, style="bold" if i in strong else None)
+        table.add_row(*map(text, row), style="bold" if i in strong else None)
     need("rich.console", extra="cli", why="a table").Console().print(table)
 
 

@@ -1,0 +1,311 @@
+"""Data in blocks: larger than one memory, or on other machines.
+
+Sums over blocks add up once they have a common scale, as the states of attention do: a maximum, a
+sum of weights and a weighted sum. So a block of data answers a block of queries wherever it lies,
+and only the answers travel. Dask says where what runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from regard.errors import ImplError, ShapeError, ValueRangeError
+from regard.optional import need
+from regard.regression.algorithms import Plan, plan
+from regard.regression.bandwidth import FACTORS, Scored
+from regard.regression.derived import kernel_of
+from regard.regression.nearest import nearest
+from regard.regression.smoother import LINES, Estimate, averages, lines
+from regard.regression.sums.base import Array, Found, Kind
+
+__all__ = ["Scattered", "is_dask", "merge", "scatter"]
+
+STEP = 1e-4  # in the logarithm of the width, where a derivative is taken by differences
+
+
+def is_dask(x: object) -> bool:
+    """Whether x is a Dask array, found without importing Dask."""
+    return type(x).__module__.partition(".")[0] == "dask" and hasattr(x, "to_delayed")
+
+
+def merge(one: Found, other: Found) -> Found:
+    """The sums over two sets of data, from the sums over each.
+
+    >>> import numpy as np
+    >>> one, other = (Found({"k": np.ones((1, 1))}, np.array([s])) for s in (0.0, -800.0))
+    >>> merge(one, other).sums["k"].item()  # the second is e^800 times smaller
+    1.0
+    """
+    # a block with nothing in reach has no say in the scale
+    scales = [np.where(x.sums["k"][:, 0] == 0, -np.inf, x.log_scale) for x in (one, other)]
+    top = np.maximum(*scales)
+    top = np.where(np.isfinite(top), top, 0.0)
+
+    def at_top(x: Found, scale: Array, kind: Kind) -> Array:
+        part = x.sums[kind]
+        return part * np.exp(scale - top).reshape(-1, *(1,) * (part.ndim - 1))
+
+    return Found(
+        {k: at_top(one, scales[0], k) + at_top(other, scales[1], k) for k in one.sums}, top
+    )
+
+
+class _Job(NamedTuple):
+    """What a worker has to know to sum a block."""
+
+    kernel: str | Callable[[Array], Array]
+    degree: int
+    tol: float
+    algorithm: str
+
+    def found(
+        self,
+        x: Array,
+        columns: Array,
+        width: Array,
+        q: Array,
+        kinds: Sequence[Kind],
+        *,
+        leave_out: bool,
+    ) -> Found:
+        """The sums of one block of data at one block of queries."""
+        kernel = kernel_of(self.kernel)
+        chosen = plan(kernel, len(x), x.shape[1], self.degree, self.algorithm, None)
+        return chosen.make(x, columns, width, self.tol).at(q, kinds, leave_out=leave_out)
+
+
+class _Block(NamedTuple):
+    """Rows of the data, with the middles taken off."""
+
+    x: Array
+    columns: Array
+
+
+def _block(x: Array, y: Array, weight: Array | None, middle: tuple[Array, Array]) -> _Block:
+    x = np.asarray(x, dtype=np.float64)
+    y = np.asarray(y, dtype=np.float64).reshape(len(x), -1)
+    if not (np.isfinite(x).all() and np.isfinite(y).all()):
+        msg = "X and y must be finite; a block holds NaN or infinity"
+        raise ValueRangeError(msg)
+    w = np.ones(len(x)) if weight is None else np.asarray(weight, dtype=np.float64)
+    if (w < 0).any():
+        msg = "sample_weight must be 0 or more; a block holds a negative one"
+        raise ValueRangeError(msg)
+    there = w > 0
+    x, y, w = x[there] - middle[0], y[there] - middle[1], w[there]
+    return _Block(x, np.column_stack((w, w[:, None] * y)))
+
+
+class Scattered:
+    """Stands where ``Smoother`` does, over blocks of data that are somewhere else.
+
+    Predictions, slopes, density and the leave-one-out score; what needs all data in one memory is
+    refused. Points at equal places are not merged: they tell each other in the score.
+    """
+
+    def __init__(
+        self,
+        blocks: list[Any],
+        job: _Job,
+        total: Array,
+        extent: Array,
+        spread: Array,
+        n: int,
+    ) -> None:
+        self.blocks, self.job, self.total = blocks, job, total
+        self.extent, self.spread, self.n = extent, spread, n
+        self.kernel = kernel_of(job.kernel)
+        self.degree = job.degree
+
+    @property
+    def total_weight(self) -> float:
+        """Of all points."""
+        return float(self.total[0])
+
+    @property
+    def plan(self) -> Plan:
+        """What sums a block."""
+        n, d = max(self.n // len(self.blocks), 1), len(self.extent)
+        return plan(self.kernel, n, d, self.degree, self.job.algorithm, None)
+
+    def rule(self, rule: str, n: float | None = None) -> Array:
+        """A rule of thumb for the width."""
+        d = len(self.spread)
+        found = FACTORS[rule] * self.spread * (self.n if n is None else n) ** (-1 / (4 + d))
+        return np.where(found > 0, found, 1.0)
+
+    def nearest_values(self, q: Array, width: Array) -> Array:
+        """The values of the nearest points."""
+        dask = need("dask", extra="dask", why="data in blocks")
+        each = dask.compute(*(dask.delayed(_nearest)(block, q, width) for block in self.blocks))
+        closest = np.argmin([x[0] for x in each], 0)
+        found: Array = np.array([x[1] for x in each])[closest, np.arange(len(q))]
+        return found
+
+    def _found(
+        self,
+        q: Any,  # noqa: ANN401 - an array, or what Dask will make one of
+        width: Array,
+        kinds: Sequence[Kind],
+        own: int | None = None,
+    ) -> Any:  # noqa: ANN401
+        """The sums of all blocks at one block of queries, delayed; ``own`` leaves itself out."""
+        dask = need("dask", extra="dask", why="data in blocks")
+        parts = [
+            dask.delayed(_sums_of)(self.job, block, width, q, tuple(kinds), i == own)
+            for i, block in enumerate(self.blocks)
+        ]
+        while len(parts) > 1:  # in pairs, so that no worker has to hold all of them
+            parts = [
+                dask.delayed(merge)(*parts[i : i + 2]) if i + 1 < len(parts) else parts[i]
+                for i in range(0, len(parts), 2)
+            ]
+        return parts[0]
+
+    def later(self, q: Any, width: Array, *, slopes: bool = False) -> Any:  # noqa: ANN401
+        """The estimate at a block of queries, delayed."""
+        dask = need("dask", extra="dask", why="data in blocks")
+        kinds: Sequence[Kind] = ("k", "dk") if slopes else ("k",)
+        kinds = LINES if self.degree else kinds
+        return dask.delayed(_estimate)(self._found(q, width, kinds), width, self.degree)
+
+    def at(self, q: Array, width: Array, *, slopes: bool = False) -> Estimate:
+        """The estimate at queries that are here, now."""
+        found: Estimate = self.later(q, width, slopes=slopes).compute()
+        return found
+
+    def loo(self, width: Array, *, slope: bool = True) -> Scored:
+        """The mean squared error of each point predicted from all others."""
+        dask = need("dask", extra="dask", why="data in blocks")
+        exact = slope and not self.degree
+        kinds: Sequence[Kind] = ("k", "udk") if exact else ("k",)
+        kinds = LINES if self.degree else kinds
+        parts = [
+            dask.delayed(_errors)(
+                self._found(dask.delayed(_places)(block), width, kinds, own=i),
+                block,
+                width,
+                self.total,
+                self.degree,
+            )
+            for i, block in enumerate(self.blocks)
+        ]
+        added = np.sum(dask.compute(*parts), axis=0)
+        size = self.total[0] * (len(self.total) - 1)
+        slopes = added[1:] / size
+        if slope and not exact:
+            slopes = np.array([self._difference(width, i) for i in range(len(width))])
+        return Scored(width, float(added[0] / size), slopes)
+
+    def _difference(self, width: Array, i: int) -> float:
+        scores = []
+        for sign in (1, -1):
+            moved = width.copy()
+            moved[i] *= np.exp(sign * STEP)
+            scores.append(self.loo(moved, slope=False).score)
+        return (scores[0] - scores[1]) / (2 * STEP)
+
+    def aicc(self, width: Array, *, slope: bool = True) -> Scored:
+        """Refused: it needs the diagonal of the hat matrix."""
+        msg = "bandwidth='aicc' needs the data in one memory; use 'loo', 'scott' or a number"
+        raise ImplError(msg)
+
+
+def _sums_of(
+    job: _Job,
+    block: _Block,
+    width: Array,
+    q: Array,
+    kinds: Sequence[Kind],
+    leave_out: bool,  # noqa: FBT001
+) -> Found:
+    return job.found(block.x, block.columns, width, q, kinds, leave_out=leave_out)
+
+
+def _nearest(block: _Block, q: Array, width: Array) -> tuple[Array, Array]:
+    """How far the nearest point of a block is, and its values."""
+    if not len(block.x):
+        return np.full(len(q), np.inf), np.zeros((len(q), block.columns.shape[1] - 1))
+    which = nearest(block.x, q, width)
+    away = np.square((q - block.x[which]) / width).sum(1)
+    return away, block.columns[which, 1:] / block.columns[which, :1]
+
+
+def _places(block: _Block) -> Array:
+    return block.x
+
+
+def _estimate(found: Found, width: Array, degree: int) -> Estimate:
+    return lines(found) if degree else averages(found, width)
+
+
+def _errors(found: Found, block: _Block, width: Array, total: Array, degree: int) -> Array:
+    """The weighted squared errors of a block's own points, and their derivatives by the width."""
+    weight = block.columns[:, 0]
+    y = block.columns[:, 1:] / weight[:, None]
+    got = _estimate(found, width, degree)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        mean = (total[1:] - block.columns[:, 1:]) / (total[0] - weight)[:, None]
+    values = np.where(np.isfinite(got.values), got.values, np.nan_to_num(mean))
+    miss = values - y
+    slopes = np.zeros(len(width))
+    if got.by_width is not None:
+        moved = np.where(np.isfinite(got.by_width), got.by_width, 0.0)
+        slopes = 2 * np.einsum("n,nk,nkd->d", weight, miss, moved)
+    return np.concatenate(([weight @ np.square(miss).sum(1)], slopes))
+
+
+def _facts(x: Array, y: Array, weight: Array | None) -> tuple[int, Array, Array, Array, Array]:
+    """Of one block: how many points, sums of w, w x, w y, w x^2, and the extent of x."""
+    block = _block(x, y, weight, (np.zeros(1), np.zeros(1)))
+    w = block.columns[:, 0]
+    sums = np.concatenate(([w.sum()], w @ block.x, block.columns[:, 1:].sum(0)))
+    if not len(block.x):
+        nothing = np.full(x.shape[1], np.nan)
+        return 0, sums, w @ np.square(block.x), nothing, nothing
+    return len(w), sums, w @ np.square(block.x), block.x.min(0), block.x.max(0)
+
+
+def scatter(
+    X: Any,  # noqa: ANN401
+    y: Any,  # noqa: ANN401
+    weight: Any,  # noqa: ANN401
+    kernel: str | Callable[[Array], Array],
+    degree: int,
+    tol: float,
+    algorithm: str,
+) -> tuple[Scattered, Array, Array]:
+    """Data of Dask as a ``Scattered``, with the middles of x and y."""
+    dask = need("dask", extra="dask", why="data in blocks")
+    if X.ndim != 2 or y.ndim not in (1, 2):  # noqa: PLR2004
+        msg = f"X must be [n, d] and y [n] or [n, k], got {X.ndim} and {y.ndim} axes"
+        raise ShapeError(msg)
+    if degree and X.shape[1] > 1:
+        msg = "degree=1 in several features needs the data in one memory"
+        raise ImplError(msg)
+    if any(np.isnan(X.chunks[0])):
+        X = X.compute_chunk_sizes()
+    if len(y) != len(X):
+        msg = f"X and y must have equally many rows, got {len(X)} and {len(y)}"
+        raise ShapeError(msg)
+    rows, d = X.chunks[0], X.shape[1]
+    parts = [
+        X.rechunk({1: -1}).to_delayed()[:, 0],
+        y.rechunk({0: rows, **({1: -1} if y.ndim > 1 else {})}).to_delayed().ravel(),
+        [None] * len(rows) if weight is None else weight.rechunk({0: rows}).to_delayed(),
+    ]
+    facts = dask.compute(*(dask.delayed(_facts)(*x) for x in zip(*parts, strict=True)))
+    n, sums = sum(f[0] for f in facts), np.sum([f[1] for f in facts], axis=0)
+    if not sums[0] > 0:
+        msg = f"there must be at least one point of a weight above 0, got {n} points"
+        raise ValueRangeError(msg)
+    middle = (sums[1 : 1 + d] / sums[0], sums[1 + d :] / sums[0])
+    spread = np.sqrt(np.maximum(np.sum([f[2] for f in facts], 0) / sums[0] - middle[0] ** 2, 0))
+    extent = np.nanmax([f[4] for f in facts], 0) - np.nanmin([f[3] for f in facts], 0)
+    blocks = [dask.delayed(_block)(*x, middle) for x in zip(*parts, strict=True)]
+    total = np.concatenate(([sums[0]], np.zeros(len(middle[1]))))
+    job = _Job(kernel, degree, tol, algorithm)
+    return Scattered(blocks, job, total, extent, spread, n), *middle
