@@ -26,7 +26,8 @@ def data(name, d, n=3000):
     if name == "clusters":  # a gap of thousands of widths, queries in it
         x[: n // 2] *= 0.2
         x[n // 2 :] += 3000
-        q = np.concatenate([x[::40], x[::40] + 2, np.linspace(x[0], x[-1], 60)])
+        before = x[n // 2 :: 6] - np.linspace(2, 14, len(x[n // 2 :: 6]))[:, None] * width
+        q = np.concatenate([x[::40], x[::40] + 2, np.linspace(x[0], x[-1], 60), before])
     elif name == "gap":  # within the reach of both, and the weights of one a shadow
         x[: n // 2, 0] = x[: n // 2, 0] / 6 - 1.5
         x[n // 2 :, 0] = x[n // 2 :, 0] / 6 + 9 * width[0]
@@ -169,6 +170,14 @@ def test_a_grid_too_large_is_not_made(monkeypatch):
     sums = GaussianGrid(x, columns, width)
     assert_right(sums.at(q), Direct(x, columns, width).at(q), columns, 1e-9)
     assert not sums._grids
+
+
+def test_empty_stretches_take_no_boxes(monkeypatch):
+    x, columns, width, q = data("clusters", 2, 700)
+    monkeypatch.setattr(GaussianGrid, "_cheaper", lambda *_: True)
+    sums = GaussianGrid(x, columns, width)
+    assert_right(sums.at(q), Direct(x, columns, width).at(q), columns, 1e-9)
+    assert sums._grids[0].boxes < 20_000  # of millions
 
 
 def test_repeats_are_equal():

@@ -331,12 +331,23 @@ class GaussianGrid(Sums):
         # a centre is rounded as the numbers are: far from the origin that is an error of u
         if float((np.maximum(-low, high) / self._width).max()) * 2e-15 > self._tol:
             return None, tree
+        if max(spread) >= CELLS * min(SIDES):
+            return None, tree
+        lengths = [
+            _axis(
+                *(self._x, k, float(low[k]), float(high[k]), float(self._width[k])),
+                math.ceil(reach),
+            ).centres.size
+            if spread[k] > 2 * reach  # or there is nothing to leave out
+            else float(spread[k])
+            for k in range(d)
+        ]
         for side in SIDES:
             orders = _orders(side, d, slopes, self._tol * SERIES)
-            if orders is None or max(spread) / side >= CELLS:
+            if orders is None:
                 continue
             size, degree = orders
-            cells = [min(float(s) / side + 2, n * 2.0 * (reach / side + 1)) for s in spread]
+            cells = [length / side + 2 for length in lengths]
             numbers = math.prod(cells) * float(size) ** d
             terms = _terms(size, degree, d)
             if max(numbers, math.prod(cells) * terms * c) > MOST:
