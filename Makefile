@@ -60,6 +60,8 @@ battery: $(VENV)/ready  ## the long randomised run: make battery CASES=20000 [SE
 
 bench: $(VENV)/ready-bench  ## ours beside the peers: times, memory, growth; writes benchmarks/REPORT.md
 	$(BIN)/python -m benchmarks.run
+	$(BIN)/python -m benchmarks.layers
+	$(BIN)/python -m benchmarks.regression
 	$(BIN)/python -m benchmarks.report
 
 clean:  ## remove the environment and what was built
