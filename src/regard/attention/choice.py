@@ -19,6 +19,7 @@ __all__ = ["Choice", "Impl", "choose"]
 
 Impl = Literal["auto", "reference", "native", "cpu"]
 FUSED = ("native", "cpu")  # fastest first
+_NUMBA = has("numba")
 
 # Below this many pair-features (scores times the width of what is compared) the reference is done
 # before a kernel has been called, and no compiler is waited for.
@@ -76,10 +77,10 @@ def _refusal(
     return ""
 
 
-@torch.compiler.assume_constant_result  # type: ignore[untyped-decorator]
 def _numba_is_there() -> bool:
-    """Asked inside compiled functions too, and torch does not trace the search for a package."""
-    return has("numba")
+    # torch does not trace the search for a package, so compiled functions go by what was found
+    # when this file was imported
+    return _NUMBA if torch.compiler.is_compiling() else has("numba")
 
 
 def _named(x: object) -> str:

@@ -52,6 +52,7 @@ def operations(layer: Layer, x: Float[Tensor, "b n d"]) -> int:
     with ``impl="reference"``. Exponentials and other work of one number each are not counted.
 
     >>> import torch
+    >>> from regard.layers.compared import SelfAttention
     >>> operations(SelfAttention("reference"), torch.zeros(1, 5, 3))  # 2 products, 2 n n d each
     300
     """
@@ -66,6 +67,7 @@ def sequential_steps(layer: Layer, x: Float[Tensor, "b n d"]) -> int:
     An operation on whole tensors is one step: inside it, positions need not wait for each other.
 
     >>> import torch
+    >>> from regard.layers.compared import Convolution
     >>> few, many = torch.zeros(1, 5, 3), torch.zeros(1, 9, 3)
     >>> sequential_steps(Convolution(3, 3), few) == sequential_steps(Convolution(3, 3), many)
     True
@@ -102,6 +104,7 @@ def longest_path(layer: Layer, n: int, width: int = 2, ends: range | None = None
     Returns:
         The longest of the shortest ways.
 
+    >>> from regard.layers.compared import Convolution
     >>> longest_path(Convolution(4, kernel=5), n=9, width=4)  # two positions a layer
     4
 
