@@ -13,10 +13,19 @@ import numpy as np
 
 from regard.regression.sums.base import Array
 
-__all__ = ["FACTORS", "Path", "Scored", "rule_of_thumb", "search", "search_each"]
+__all__ = [
+    "FACTORS",
+    "Path",
+    "Scored",
+    "rule_of_thumb",
+    "search",
+    "search_each",
+    "slope_by_difference",
+]
 
 GRID = 13  # widths tried first; neighbours differ by a factor of two or three
 CLOSE = 1e-8  # where to stop, in the logarithm of the width
+STEP = 1e-4  # in the logarithm of the width, where a derivative is taken by differences
 FACTORS = {"scott": 1.06, "silverman": 0.9}
 
 
@@ -46,6 +55,17 @@ class Path:
         """The lowest score; of equals the widest, which varies least."""
         finite = [x for x in self.tried if np.isfinite(x.score)]
         return min(finite or self.tried, key=lambda x: (x.score, -float(np.log(x.width).sum())))
+
+
+def slope_by_difference(score: Callable[[Array], float], width: Array) -> Array:
+    """The derivative of a score by the logarithm of each width, good to about 8 digits."""
+    slopes = []
+    for i in range(len(width)):
+        up, down = width.copy(), width.copy()
+        up[i] *= np.exp(STEP)
+        down[i] *= np.exp(-STEP)
+        slopes.append((score(up) - score(down)) / (2 * STEP))
+    return np.array(slopes)
 
 
 def rule_of_thumb(x: Array, weight: Array, n: float, rule: str = "scott") -> Array:

@@ -15,15 +15,13 @@ import numpy as np
 from regard.errors import ImplError, ShapeError, ValueRangeError
 from regard.optional import need
 from regard.regression.algorithms import Plan, plan
-from regard.regression.bandwidth import FACTORS, Scored
+from regard.regression.bandwidth import FACTORS, Scored, slope_by_difference
 from regard.regression.derived import kernel_of
 from regard.regression.nearest import nearest
 from regard.regression.smoother import LINES, Estimate, averages, lines
 from regard.regression.sums.base import Array, Found, Kind
 
 __all__ = ["Scattered", "is_dask", "merge", "scatter"]
-
-STEP = 1e-4  # in the logarithm of the width, where a derivative is taken by differences
 
 
 def is_dask(x: object) -> bool:
@@ -197,16 +195,8 @@ class Scattered:
         size = self.total[0] * (len(self.total) - 1)
         slopes = added[1:] / size
         if slope and not exact:
-            slopes = np.array([self._difference(width, i) for i in range(len(width))])
+            slopes = slope_by_difference(lambda w: self.loo(w, slope=False).score, width)
         return Scored(width, float(added[0] / size), slopes)
-
-    def _difference(self, width: Array, i: int) -> float:
-        scores = []
-        for sign in (1, -1):
-            moved = width.copy()
-            moved[i] *= np.exp(sign * STEP)
-            scores.append(self.loo(moved, slope=False).score)
-        return (scores[0] - scores[1]) / (2 * STEP)
 
     def aicc(self, width: Array, *, slope: bool = True) -> Scored:
         """Refused: it needs the diagonal of the hat matrix."""

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from regard.regression.algorithms import Plan, plan
-from regard.regression.bandwidth import Scored, rule_of_thumb
+from regard.regression.bandwidth import Scored, rule_of_thumb, slope_by_difference
 from regard.regression.derived import squared
 from regard.regression.kernels import Kernel
 from regard.regression.lines import local_lines
@@ -22,7 +22,6 @@ __all__ = ["LINES", "Estimate", "Smoother", "averages", "lines"]
 
 FLAT = 1e-10  # below this share of its size a determinant is 0: no line through what is one point
 LINES: tuple[Kind, ...] = ("k", "uk", "uuk")  # what a line needs
-STEP = 1e-4  # in the logarithm of the width, where a derivative is taken by differences
 
 
 class Estimate(NamedTuple):
@@ -239,7 +238,7 @@ class Smoother:
             moved = np.where(np.isfinite(got.by_width), got.by_width, 0.0)
             by_width = 2 * np.einsum("n,nk,nkd->d", self.weight, miss, moved) / total
         elif slope:
-            by_width = self._difference(width, lambda w: self.loo(w, slope=False).score)
+            by_width = slope_by_difference(lambda w: self.loo(w, slope=False).score, width)
         return Scored(width, score, by_width)
 
     def _mean_without_each(self) -> Array:
@@ -267,14 +266,5 @@ class Smoother:
             by_dof = 2 * (n - 1) / (n - dof - 2) ** 2
             by_width = (moved / error[:, None]).mean(0) - by_dof * (each @ got.log_mass_by_width)
         elif slope:
-            by_width = self._difference(width, lambda w: self.aicc(w, slope=False).score)
+            by_width = slope_by_difference(lambda w: self.aicc(w, slope=False).score, width)
         return Scored(width, score, by_width)
-
-    def _difference(self, width: Array, score) -> Array:  # type: ignore[no-untyped-def]  # noqa: ANN001
-        slopes = []
-        for i in range(len(width)):
-            up, down = width.copy(), width.copy()
-            up[i] *= np.exp(STEP)
-            down[i] *= np.exp(-STEP)
-            slopes.append((score(up) - score(down)) / (2 * STEP))
-        return np.array(slopes)
