@@ -8,6 +8,7 @@ benchmarks/data/regression-cpu.jsonl, and ``python -m benchmarks.report`` puts t
 from __future__ import annotations
 
 import argparse
+import gc
 import os
 import subprocess
 import sys
@@ -77,10 +78,10 @@ def _keops(x: np.ndarray, y: np.ndarray, q: np.ndarray, case: RegressionCase) ->
 def _figtree(x: np.ndarray, y: np.ndarray, q: np.ndarray, case: RegressionCase) -> np.ndarray:
     from pyfigtree import figtree  # noqa: PLC0415
 
-    columns = np.column_stack((np.ones_like(y), y - y.mean()))
-    got = figtree(x, q, columns, bandwidth=case.width * 2**0.5, epsilon=1e-9)
-    got = np.asarray(got).reshape(2, -1) if got.shape[0] == 2 else np.asarray(got).T
-    return got[1] / got[0] + y.mean()
+    rows = np.stack((np.ones_like(y), y - y.mean()))  # a row for each set of weights
+    width = case.width * 2**0.5  # its kernel is exp(-(x / h)^2)
+    below, above = figtree(x, q, rows, bandwidth=width, epsilon=1e-9).reshape(2, -1)
+    return above / below + y.mean()
 
 
 def _kdepy(x: np.ndarray, y: np.ndarray, q: np.ndarray, case: RegressionCase) -> np.ndarray:
@@ -219,6 +220,7 @@ def _rows(case: RegressionCase, about: dict[str, Any], seconds: float) -> list[R
     times: dict[str, list[float]] = {name: [] for name in who}
     for _ in range(rounds):
         for name, predict in who.items():
+            gc.collect()  # a peer leaves gigabytes in cycles: whoever comes next would free them
             start = time.perf_counter()
             predict(*data, case)
             times[name].append(1e3 * (time.perf_counter() - start))

@@ -147,3 +147,35 @@ def test_the_best_of_equals_is_the_widest():
     tried = [Scored(np.array([w]), s, np.zeros(1)) for w, s in ((1, 2.0), (3, 1.0), (2, 1.0))]
     tried.append(Scored(np.array([9.0]), float("nan"), np.zeros(1)))
     assert Path(tried).best.width[0] == 3
+
+
+def test_several_outputs_are_counted_in_their_own_units():
+    """One fine, one coarse: in which units each was measured must not decide between them."""
+    x, _ = curve(150)
+    y = np.column_stack((np.sin(8 * x[:, 0]), np.random.default_rng(0).normal(size=150)))
+    plain = NadarayaWatson().fit(x, y)
+    for units in ([1e3, 1.0], [1.0, 1e3]):
+        other = NadarayaWatson().fit(x, y * units)
+        np.testing.assert_allclose(other.bandwidth_, plain.bandwidth_, rtol=1e-5)
+    score = plain.bandwidth_path_["score"].min()
+    told = plain.loo_predict()
+    assert score == pytest.approx((np.square(told - y).mean(0) / y.var(0)).mean(), rel=1e-6)
+    assert plain.loo_score_ == pytest.approx(np.square(told - y).mean(), rel=1e-6)
+
+
+def test_a_search_ends_when_nothing_is_left_to_gain():
+    x, y = curve(100)
+    model = NadarayaWatson().fit(x, y)
+    best = min(model.loo_score(model.bandwidth_ * (1 + s)) for s in np.linspace(-1e-4, 1e-4, 41))
+    assert model.loo_score_ <= best * (1 + 1e-13)
+    assert model.n_iter_ < 22
+
+
+def test_a_search_of_many_points_is_that_of_their_definition():
+    """Sorted, without weights, on several threads: as the sums themselves say."""
+    x, y = curve(20_000)
+    model = NadarayaWatson().fit(x, y)
+    for width, score in zip(*model.bandwidth_path_.values(), strict=True):
+        told = model._smoother.at(model._smoother.x, width, leave_out=True).values
+        assert np.square(told - model._smoother.y).mean() == pytest.approx(score, rel=1e-9)
+    np.testing.assert_allclose(model.places_, x)  # searched in another order, kept in this

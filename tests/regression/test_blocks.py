@@ -141,3 +141,13 @@ def test_other_refusals():
     y[3] = np.nan
     with pytest.raises(ValueRangeError, match="X and y must be finite"):
         NadarayaWatson(bandwidth=0.5).fit(*blocks(x, y))
+
+
+def test_units_and_offsets_do_not_matter():
+    x, y = curve(200, outputs=2)
+    here = NadarayaWatson().fit(x, y)
+    far = x + 1e9, y * [1.0, 1e4] - 1e7
+    there = NadarayaWatson().fit(*(da.from_array(a, chunks=(70, 1)) for a in far))
+    np.testing.assert_allclose(there.bandwidth_, here.bandwidth_, rtol=1e-3)
+    with pytest.raises(ImplError, match="loo_predict needs the data in one memory"):
+        there.loo_predict()

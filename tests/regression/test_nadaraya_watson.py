@@ -402,3 +402,69 @@ def test_on_another_device():
     assert there.algorithm_ == "brute"
     with pytest.raises(ImplError, match="algorithm='fast' runs on the CPU, and device is 'cuda'"):
         NadarayaWatson(bandwidth=0.4, device="cuda", algorithm="fast").fit(x, y)
+
+
+@pytest.mark.parametrize("n", [100, 40_000])  # one thread, and several
+@pytest.mark.parametrize("bandwidth", [0.3, "loo"])
+def test_what_is_given_is_neither_changed_nor_kept(n, bandwidth):
+    given = *curve(n), np.linspace(-1, 6, n)[:, None]
+    x, y, q = (a.copy() for a in given)
+    for a in (x, y, q):
+        a.flags.writeable = False
+    model = NadarayaWatson(bandwidth=bandwidth).fit(*given[:2])
+    read_only = NadarayaWatson(bandwidth=bandwidth).fit(x, y).predict(q)
+    for a in given[:2]:
+        a[:] = 1e3
+    np.testing.assert_array_equal(model.predict(given[2]), read_only)
+    np.testing.assert_array_equal(given[2], q)
+
+
+def test_many_queries_of_every_layout_and_distance():
+    x, y = curve(30_000)
+    model = NadarayaWatson(bandwidth=0.2).fit(x, y)
+    q = np.random.default_rng(1).uniform(0, 5, (40_000, 1))
+    q[::1000] = np.linspace(-1e9, 1e9, 40)[:, None]
+    found = model.predict(q)
+    some = np.r_[0:40_000:1000, 1:40_000:5003]
+    wanted = by_hand(x, y, 0.2, "gaussian", q[some])
+    np.testing.assert_allclose(found[some], wanted, atol=1e-8)
+    wide = np.column_stack((q, q))[:, 1:]
+    np.testing.assert_array_equal(model.predict(wide), found)
+    np.testing.assert_array_equal(model.predict(wide[::-1])[::-1], found)
+    np.testing.assert_allclose(
+        model.predict(q.astype("f4"))[some[1::2]], found[some[1::2]], atol=0.1
+    )
+
+
+def test_weights_of_one_are_none():
+    x, y = curve(200)
+    for bandwidth in (0.3, "loo", "scott"):
+        plain = NadarayaWatson(bandwidth=bandwidth).fit(x, y)
+        ones = NadarayaWatson(bandwidth=bandwidth).fit(x, y, np.ones(200))
+        np.testing.assert_array_equal(plain.bandwidth_, ones.bandwidth_)
+        np.testing.assert_array_equal(plain.predict(x), ones.predict(x))
+        assert plain._data.weight is ones._data.weight is None
+
+
+@pytest.mark.parametrize("outputs", [1, 2])
+@pytest.mark.parametrize("bandwidth", [0.4, "loo"])
+@pytest.mark.parametrize("name", ["gaussian", "tricube"])
+def test_rows_predicted_from_those_at_other_places(name, bandwidth, outputs):
+    x, y = curve(60, outputs=outputs)
+    x[40:] = x[:20]  # at places where there is another
+    weight = np.random.default_rng(0).uniform(0.5, 2, 60)
+    model = NadarayaWatson(name, bandwidth=bandwidth).fit(x, y, weight)
+    found = model.loo_predict()
+    assert found.shape == y.shape
+    for i in range(60):
+        others = x[:, 0] != x[i, 0]
+        alone = NadarayaWatson(name, bandwidth=model.bandwidth_, empty="mean")
+        wanted = alone.fit(x[others], y[others], weight[others]).predict(x[i : i + 1])[0]
+        np.testing.assert_allclose(found[i], wanted, atol=1e-8)
+
+
+def test_rows_predicted_keep_their_dtype_and_want_data_in_memory():
+    x, y = curve(60)
+    assert NadarayaWatson(bandwidth=0.4).fit(x.astype("f4"), y).loo_predict().dtype == np.float32
+    with pytest.raises(NotFittedError):
+        NadarayaWatson().loo_predict()

@@ -91,7 +91,7 @@ def fit(
         spread = y.std(0)
         search = NadarayaWatson(**settings).fit(x, y / np.where(spread > 0, spread, 1.0), weight)
         model = _at_its_width(search).fit(x, y, weight)
-    errors = _errors(model, x, y, weight)
+    errors = _errors(model, y, weight)
     return Fitted(model, search, x_names, y_names, x, y, weight, table.skipped, *errors)
 
 
@@ -106,26 +106,18 @@ def _weights(table: Columns, name: str) -> Array:
     return weight
 
 
-def _errors(model: NadarayaWatson, x: Array, y: Array, weight: Array) -> tuple[Array, Array]:
+def _errors(model: NadarayaWatson, y: Array, weight: Array) -> tuple[Array, Array]:
     """Mean squared errors [k]: each row from those at other places, and each from the mean.
 
     Places are left out, not rows: else rows at one place would tell each other.
     """
     import numpy as np  # noqa: PLC0415 - not for --help
 
-    from regard.regression.distinct import merged  # noqa: PLC0415 - not for --help
-
     total = weight.sum()
-    y = y - weight @ y / total  # not in place: it is the caller's
-    about_mean = weight @ np.square(y) / total
-    places, means, mass = merged(x, y, weight)
-    # what rows at one place differ by, and no curve can know
-    within = np.maximum(about_mean - mass @ np.square(means) / total, 0.0)
-    if len(places) == len(x):
-        within = np.zeros_like(within)
-    fixed = _at_its_width(model)
-    between = [fixed.fit(places, means[:, k], mass).loo_score_ for k in range(y.shape[1])]
-    return np.array(between) + within, about_mean
+    told = model.loo_predict().reshape(y.shape)
+    mean = weight @ y / total
+    left_out, about_mean = (weight @ np.square(y - other) / total for other in (told, mean))
+    return left_out, about_mean
 
 
 def predictions(fitted: Fitted, q: Array) -> dict[str, Array]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 from regard.errors import ImplError
 from regard.regression.kernels import KERNELS, Kernel
@@ -19,11 +20,15 @@ FEW = 64  # data up to which nothing is faster than to sum them up
 
 @dataclass(frozen=True)
 class Plan:
-    """An algorithm by its name, how it is made, and a word about it."""
+    """An algorithm by its name, how it is made, and a word about it.
+
+    ``make_plain`` makes it of values alone, where all weights are 1, if it can do without columns.
+    """
 
     name: str
     make: Callable[[Array, Array, Array, float], Sums]
     about: str
+    make_plain: Callable[[Array, Array, Array, float], Sums] | None = None
 
 
 def plan(kernel: Kernel, n: int, d: int, degree: int, algorithm: str, device: str | None) -> Plan:
@@ -55,7 +60,8 @@ def _fast(kernel: Kernel, d: int, degree: int) -> Plan | None:
     if kernel.name == "gaussian" and d == 1:
         from regard.regression.sums.gaussian_line import GaussianLine  # noqa: PLC0415 - numba
 
-        return Plan("fast", GaussianLine, "box moments and local polynomials, linear in n")
+        about = "box moments and local polynomials, linear in n"
+        return Plan("fast", GaussianLine, about, partial(GaussianLine, plain=True))
     if kernel.name == "gaussian" and d in (2, 3) and not degree:
         from regard.regression.sums.gaussian_grid import GaussianGrid  # noqa: PLC0415 - numba
 

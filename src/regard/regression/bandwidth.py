@@ -25,6 +25,7 @@ __all__ = [
 
 GRID = 13  # widths tried first; neighbours differ by a factor of two or three
 CLOSE = 1e-8  # where to stop, in the logarithm of the width
+GAIN = 1e-15  # or in the score, as a share of it: it is not known better
 STEP = 1e-4  # in the logarithm of the width, where a derivative is taken by differences
 FACTORS = {"scott": 1.06, "silverman": 0.9}
 
@@ -129,17 +130,22 @@ def _descend(
     """Find where the derivative is 0: straight lines through the ends, halved where those lag."""
     (a, low), (b, high) = left, right
     fa, fb = low.together, high.together
+    last, slope = a, fa
     for step in range(most):
         if b - a < CLOSE:
             return
         middle = a - fa * (b - a) / (fb - fa) if step % 3 else (a + b) / 2
         if not a < middle < b or not np.isfinite(middle):
             middle = (a + b) / 2
-        found = at(middle).together
+        here = at(middle)
+        found = here.together
         if found == 0 or not np.isfinite(found):
             return
-        if abs(found) <= 1e-12 * max(abs(low.together), abs(high.together)):
+        # what is left to gain, in a valley bent as it is between the last two: found^2 / 2 bend
+        bend = abs((found - slope) / (middle - last))
+        if found * found <= 2 * bend * GAIN * abs(here.score):
             return
+        last, slope = middle, found
         if found < 0:
             fa = found
             fb *= 0.5 if middle - a < 0.5 * (b - a) else 1.0  # else one end may never move

@@ -8,6 +8,7 @@ and only the answers travel. Dask says where what runs.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from copy import copy
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -111,12 +112,14 @@ class Scattered:
         total: Array,
         extent: Array,
         spread: Array,
+        variance: Array,
         n: int,
     ) -> None:
         self.blocks, self.job, self.total = blocks, job, total
-        self.extent, self.spread, self.n = extent, spread, n
+        self.extent, self.spread, self.variance, self.n = extent, spread, variance, n
         self.kernel = kernel_of(job.kernel)
         self.degree = job.degree
+        self.units = np.ones(len(total) - 1)  # in which squared errors are counted
 
     @property
     def total_weight(self) -> float:
@@ -175,6 +178,13 @@ class Scattered:
         found: Estimate = self.later(q, width, slopes=slopes).compute()
         return found
 
+    def in_common_units(self) -> Scattered:
+        """Squared errors of several outputs over the variance of each: a score is of all alike."""
+        found = copy(self)
+        if len(self.variance) > 1:
+            found.units = np.where(self.variance > 0, self.variance, 1.0)
+        return found
+
     def loo(self, width: Array, *, slope: bool = True) -> Scored:
         """The mean squared error of each point predicted from all others."""
         dask = need("dask", extra="dask", why="data in blocks")
@@ -187,6 +197,7 @@ class Scattered:
                 block,
                 width,
                 self.total,
+                self.units,
                 self.degree,
             )
             for i, block in enumerate(self.blocks)
@@ -232,7 +243,9 @@ def _estimate(found: Found, width: Array, degree: int) -> Estimate:
     return lines(found) if degree else averages(found, width)
 
 
-def _errors(found: Found, block: _Block, width: Array, total: Array, degree: int) -> Array:
+def _errors(
+    found: Found, block: _Block, width: Array, total: Array, units: Array, degree: int
+) -> Array:
     """The weighted squared errors of a block's own points, and their derivatives by the width."""
     weight = block.columns[:, 0]
     y = block.columns[:, 1:] / weight[:, None]
@@ -244,19 +257,32 @@ def _errors(found: Found, block: _Block, width: Array, total: Array, degree: int
     slopes = np.zeros(len(width))
     if got.by_width is not None:
         moved = np.where(np.isfinite(got.by_width), got.by_width, 0.0)
-        slopes = 2 * np.einsum("n,nk,nkd->d", weight, miss, moved)
-    return np.concatenate(([weight @ np.square(miss).sum(1)], slopes))
+        slopes = 2 * np.einsum("n,nk,nkd->d", weight, miss / units, moved)
+    return np.concatenate(([weight @ (np.square(miss) / units).sum(1)], slopes))
 
 
-def _facts(x: Array, y: Array, weight: Array | None) -> tuple[int, Array, Array, Array, Array]:
-    """Of one block: how many points, sums of w, w x, w y, w x^2, and the extent of x."""
+class _Facts(NamedTuple):
+    """What is to be known of a block before its middle can be taken off."""
+
+    n: int
+    weight: float
+    mean: Array  # [d + k], of x and y
+    squares: Array  # [d + k], weighted sums of squares about that mean
+    low: Array  # [d], of x; NaN without points
+    high: Array
+
+
+def _facts(x: Array, y: Array, weight: Array | None) -> _Facts:
     block = _block(x, y, weight, (np.zeros(1), np.zeros(1)))
     w = block.columns[:, 0]
-    sums = np.concatenate(([w.sum()], w @ block.x, block.columns[:, 1:].sum(0)))
-    if not len(block.x):
-        nothing = np.full(x.shape[1], np.nan)
-        return 0, sums, w @ np.square(block.x), nothing, nothing
-    return len(w), sums, w @ np.square(block.x), block.x.min(0), block.x.max(0)
+    both = np.column_stack((block.x, block.columns[:, 1:] / w[:, None]))
+    if not len(w):
+        nothing, nowhere = np.zeros(both.shape[1]), np.full(x.shape[1], np.nan)
+        return _Facts(0, 0.0, nothing, nothing, nowhere, nowhere)
+    total = float(w.sum())
+    mean = w @ both / total
+    squares = w @ np.square(both - mean)
+    return _Facts(len(w), total, mean, squares, block.x.min(0), block.x.max(0))
 
 
 def scatter(
@@ -288,14 +314,18 @@ def scatter(
         [None] * len(rows) if weight is None else weight.rechunk({0: rows}).to_delayed(),
     ]
     facts = dask.compute(*(dask.delayed(_facts)(*x) for x in zip(*parts, strict=True)))
-    n, sums = sum(f[0] for f in facts), np.sum([f[1] for f in facts], axis=0)
-    if not sums[0] > 0:
+    n, mass = sum(f.n for f in facts), np.array([f.weight for f in facts])
+    if not mass.sum() > 0:
         msg = f"there must be at least one point of a weight above 0, got {n} points"
         raise ValueRangeError(msg)
-    middle = (sums[1 : 1 + d] / sums[0], sums[1 + d :] / sums[0])
-    spread = np.sqrt(np.maximum(np.sum([f[2] for f in facts], 0) / sums[0] - middle[0] ** 2, 0))
-    extent = np.nanmax([f[4] for f in facts], 0) - np.nanmin([f[3] for f in facts], 0)
+    means = np.array([f.mean for f in facts])
+    mean = mass @ means / mass.sum()
+    # about the common mean: about 0, an offset would take the digits
+    squares = np.sum([f.squares for f in facts], 0) + mass @ np.square(means - mean)
+    variance, middle = squares / mass.sum(), (mean[:d], mean[d:])
+    extent = np.nanmax([f.high for f in facts], 0) - np.nanmin([f.low for f in facts], 0)
     blocks = [dask.delayed(_block)(*x, middle) for x in zip(*parts, strict=True)]
-    total = np.concatenate(([sums[0]], np.zeros(len(middle[1]))))
+    total = np.concatenate(([mass.sum()], np.zeros(len(middle[1]))))
     job = _Job(kernel, degree, tol, algorithm)
-    return Scattered(blocks, job, total, extent, spread, n), *middle
+    spread = np.sqrt(variance[:d])
+    return Scattered(blocks, job, total, extent, spread, variance[d:], n), *middle

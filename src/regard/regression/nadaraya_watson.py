@@ -4,31 +4,35 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from typing import Any, Literal
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.stats import norm
 from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
 from sklearn.exceptions import DataConversionWarning
 from sklearn.utils import Tags
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
-from regard.errors import ImplError, KindError, ShapeError, ValueRangeError
+from regard.errors import ImplError, ValueRangeError
 from regard.optional import need
-from regard.regression.algorithms import ALGORITHMS
+from regard.regression.band import Band
 from regard.regression.bandwidth import Path, Scored, search, search_each
 from regard.regression.blocks import Scattered, is_dask, scatter
+from regard.regression.centre import centred
 from regard.regression.derived import kernel_of
-from regard.regression.distinct import merged
+from regard.regression.distinct import Places, merged
 from regard.regression.kernels import KERNELS, Kernel
 from regard.regression.learning import learn
+from regard.regression.plain import ones
+from regard.regression.settings import Empty, check_settings, check_width
 from regard.regression.smoother import Estimate, Smoother
 from regard.regression.sums.base import Array
 from regard.regression.weights import hat_rows
 
 __all__ = ["NadarayaWatson"]
 
-Empty = Literal["nearest", "nan", "mean", "raise"]
 CHOSEN = ("scott", "silverman", "loo", "aicc", "learn")
 BOUNDS = (1e-3, 1e3)
 
@@ -51,7 +55,8 @@ class NadarayaWatson(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: 
             "epanechnikov", "boxcar", "triangular", "tricube", "biweight", "triweight", "cosine"; or
             a function of u = (x - x_i) / h, one feature at a time. Several features: the product.
         bandwidth: h: a number, one a feature, or how to choose it. "scott" and "silverman" are
-            rules of thumb; "loo" has the least error of each place predicted from the others;
+            rules of thumb; "loo" has the least error of each place predicted from the others,
+            several outputs each over its variance, so that their units do not matter;
             "aicc" is the corrected information criterion; "learn" follows the gradient of the
             leave-one-out error through ``regard.attend``, as a network would.
         degree: 0 averages; 1 fits a line around each query, which bends less at the edges.
@@ -68,7 +73,8 @@ class NadarayaWatson(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: 
 
     Attributes:
         bandwidth_: [d], the widths.
-        bandwidth_path_: what was tried: "width" [t, d], "score" [t], for the chosen criteria.
+        bandwidth_path_: what was tried: "width" [t, d], "score" [t], for the chosen criteria;
+            the errors of several outputs are over the variance of each.
         bandwidth_on_edge_: whether the best width lies at a bound, and may be better beyond.
         loo_score_: the leave-one-out error at ``bandwidth_``.
         algorithm_: "fast", "window" or "brute".
@@ -89,9 +95,9 @@ class NadarayaWatson(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: 
 
     bandwidth_: Array
     bandwidth_path_: dict[str, Array]
-    _data: tuple[Array, Array, Array] | None
+    _data: Places | None
     _made: Smoother | Scattered | None
-    _noise: Smoother | None
+    _band: Band | None
 
     def __init__(
         self,
@@ -135,7 +141,10 @@ class NadarayaWatson(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: 
             sample_weight: [n], 0 or more: 2 counts as two equal points, 0 as none.
 
         """
-        self._check_settings()
+        check_settings(
+            algorithm=self.algorithm, empty=self.empty, degree=self.degree, tol=self.tol,
+            dtype=self.dtype,
+        )  # fmt: skip
         if is_dask(X):
             return self._fit_blocks(X, y, sample_weight)
         X, y = validate_data(
@@ -149,20 +158,28 @@ class NadarayaWatson(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: 
                 stacklevel=2,
             )
             y = y[:, 0]
-        weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
-        if not weight.sum() > 0:
-            msg = "sample_weight must be above 0 for at least one point, got 0 for all"
-            raise ValueRangeError(msg)
         self._dtype = np.dtype(self.dtype or X.dtype)
         self._single = y.ndim == 1
         wide = np.asarray(y, dtype=np.float64)
         wide = wide[:, None] if self._single else wide
-        there = weight > 0
-        if there.all():  # at ten million points each copy counts
+        weight = self._check_weight(sample_weight, X)
+        if weight is None or weight.all():
             self._keep(X, wide, weight)
         else:
+            there = weight > 0
             self._keep(X[there], wide[there], weight[there])
         return self
+
+    @staticmethod
+    def _check_weight(given: Any, X: Array) -> Array | None:  # noqa: ANN401
+        """The weights, or None where all are 1: at ten million points each array counts."""
+        if given is None:
+            return None
+        weight = _check_sample_weight(given, X, dtype=np.float64, ensure_non_negative=True)
+        if not weight.sum() > 0:
+            msg = "sample_weight must be above 0 for at least one point, got 0 for all"
+            raise ValueRangeError(msg)
+        return None if (weight == 1).all() else weight
 
     def _fit_blocks(self, X: Any, y: Any, sample_weight: Any) -> NadarayaWatson:  # noqa: ANN401
         """Data that stay where they are, in blocks of Dask."""
@@ -178,20 +195,19 @@ class NadarayaWatson(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: 
         made, self._x_middle, self._y_middle = scatter(
             X, y, sample_weight, self.kernel, self.degree, self.tol, self.algorithm
         )
-        self._data, self._made, self._noise = None, made, None
+        self._data, self._made, self._band = None, made, None
         self.algorithm_ = made.plan.name
         self.bandwidth_path_, self.bandwidth_on_edge_, self.n_iter_ = {}, False, 1
         self.bandwidth_ = self._choose_bandwidth()
         return self
 
-    def _keep(self, x: Array, y: Array, weight: Array) -> None:
-        total = weight.sum()
-        wide = x.astype(np.float64, copy=False)
-        self._x_middle, self._y_middle = weight @ wide / total, weight @ y / total
-        data = (wide - self._x_middle, y - self._y_middle, weight)
+    def _keep(self, x: NDArray[Any], y: Array, weight: Array | None) -> None:
+        here, self._x_middle = centred(x, weight)
+        there, self._y_middle = centred(y, weight)
+        data = Places(here, there, weight, None)
         if isinstance(self.bandwidth, str) and self.bandwidth not in ("scott", "silverman"):
-            data = merged(*data)  # equal places are one: else each would be told by its twin
-        self._data, self._made, self._noise = data, None, None
+            data = merged(*data[:3])  # equal places are one: else each would be told by its twin
+        self._data, self._made, self._band = data, None, None
         self.algorithm_ = self._smoother.plan.name
         self.bandwidth_path_ = {}
         self.bandwidth_on_edge_ = False
@@ -204,7 +220,9 @@ class NadarayaWatson(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: 
         if self._made is None:
             kernel, rest = kernel_of(self.kernel), (self.degree, self.tol, self.algorithm)
             assert self._data is not None
-            self._made = Smoother(*self._data, kernel, *rest, self.device)
+            x, y, weight, _ = self._data
+            weight = ones(len(x)) if weight is None else weight
+            self._made = Smoother(x, y, weight, kernel, *rest, self.device)
         return self._made
 
     def _here(self, what: str) -> Smoother:
@@ -218,7 +236,7 @@ class NadarayaWatson(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: 
     def __getstate__(self) -> dict[str, Any]:
         state: dict[str, Any] = super().__getstate__()
         if state.get("_data") is not None:
-            state = {**state, "_made": None, "_noise": None}  # follow from the rest
+            state = {**state, "_made": None, "_band": None}  # follow from the rest
         return state
 
     @property
@@ -236,7 +254,7 @@ class NadarayaWatson(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: 
         data = self._smoother
         d = len(data.extent)
         if not isinstance(self.bandwidth, str):
-            return _check_width(self.bandwidth, d)
+            return check_width(self.bandwidth, d)
         if self.bandwidth not in CHOSEN:
             names = ", ".join(repr(name) for name in CHOSEN)
             msg = (
@@ -264,6 +282,9 @@ class NadarayaWatson(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: 
 
     def _search(self, base: Array, low: float, high: float) -> Path:
         data, most = self._smoother, self.max_iter
+        data = data.in_common_units()
+        if isinstance(data, Smoother):
+            data = data.in_order()  # once for all widths
         if self.bandwidth == "learn":
             assert isinstance(data, Smoother)
             return learn(data, base, low, high, most, per_feature=self.per_feature)
@@ -298,15 +319,27 @@ class NadarayaWatson(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: 
         return low, max(min(BOUNDS[1], most), 2.0)
 
     def predict(self, X: Any, *, return_std: bool = False) -> Any:  # noqa: ANN401
-        """Predict at X [m, d]; with ``return_std`` also the standard error of the curve there."""
+        """Predict at X [m, d]; with ``return_std`` also the standard error of the curve there.
+
+        The variance around a query is that of the leave-one-out errors there, as the kernel
+        averages them; of all errors, where it rests on no more than one point, as far outside.
+        """
         if is_dask(X):
             return self._predict_blocks(X, return_std=return_std)
-        q = self._queries(X)
-        got = self._smoother.at(q, self.bandwidth_)
-        values = self._filled(q, got) + self._y_middle
+        check_is_fitted(self)
+        X = self._checked(X)
+        values, data = None, self._smoother
+        if isinstance(data, Smoother):
+            values = data.averages(X, self._x_middle, self._y_middle, self.bandwidth_)
+        if values is None:
+            q = X - self._x_middle
+            values = self._filled(q, data.at(q, self.bandwidth_)) + self._y_middle
         if not return_std:
             return self._shaped(values)
-        return self._shaped(values), self._shaped(self._standard_error(q))
+        data = self._here("return_std")
+        if self._band is None:
+            self._band = Band(data, self.bandwidth_)
+        return self._shaped(values), self._shaped(self._band.at(X - self._x_middle))
 
     def _predict_blocks(self, X: Any, *, return_std: bool) -> Any:  # noqa: ANN401
         """A Dask array of predictions, a block for each block of queries; nothing runs yet."""
@@ -407,16 +440,35 @@ class NadarayaWatson(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: 
         """
         check_is_fitted(self)
         data = self._smoother
-        width = self.bandwidth_ if bandwidth is None else _check_width(bandwidth, len(data.extent))
+        width = self.bandwidth_ if bandwidth is None else check_width(bandwidth, len(data.extent))
         got = data.loo(width, slope=return_gradient)
         return (got.score, got.slope) if return_gradient else got.score
 
+    def loo_predict(self) -> Any:  # noqa: ANN401
+        """Each row of the data predicted from those at other places: as y, [n] or [n, k].
+
+        A row for each that weighs more than 0. Without others in reach it is their mean. Rows at
+        one place are left out together whatever the bandwidth, or they would tell each other.
+        """
+        data, places = self._here("loo_predict"), self._data
+        assert places is not None
+        if places.of is None:  # with a width that was given equal places are as they came
+            places = merged(*places[:3])
+            if places.weight is not None:
+                data = replace(data, x=places.x, y=places.y, weight=places.weight)
+        told = data.told(self.bandwidth_) + self._y_middle
+        return self._shaped(told if places.of is None else told[places.of])
+
+    def _checked(self, X: Any) -> NDArray[Any]:  # noqa: ANN401
+        return np.asarray(
+            validate_data(
+                self, X, reset=False, dtype=[np.float64, np.float32], ensure_min_samples=0
+            )
+        )
+
     def _queries(self, X: Any) -> Array:  # noqa: ANN401
         check_is_fitted(self)
-        X = validate_data(
-            self, X, reset=False, dtype=[np.float64, np.float32], ensure_min_samples=0
-        )
-        return np.asarray(X, dtype=np.float64) - self._x_middle
+        return self._checked(X) - self._x_middle
 
     def _shaped(self, values: Array) -> Array:
         return (values[:, 0] if self._single else values).astype(self._dtype, copy=False)
@@ -440,56 +492,7 @@ class NadarayaWatson(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: 
             values[hole] = data.nearest_values(q[hole], self.bandwidth_)
         return values
 
-    def _standard_error(self, q: Array) -> Array:
-        """sigma(x) * sqrt(the sum of the squared weights), sigma from the leave-one-out errors.
-
-        sigma^2(x) is the kernel's own average of the squared errors around x.
-        """
-        data, width = self._here("return_std"), self.bandwidth_
-        if self._noise is None:
-            out = data.at(data.x, width, leave_out=True).values
-            miss = np.square(np.where(np.isfinite(out), out - data.y, data.y))
-            self._noise = Smoother(
-                data.x, miss, data.weight, data.kernel, 0, data.tol, data.algorithm, data.device
-            )
-        variance = self._noise.at(q, width).values
-        with np.errstate(invalid="ignore"):
-            found = np.sqrt(np.maximum(variance, 0.0) * data.squares(q, width)[:, None])
-        return np.where(np.isfinite(found), found, np.inf)  # nothing is known there
-
-    def _check_settings(self) -> None:
-        for name, value, known in (
-            ("algorithm", self.algorithm, ALGORITHMS),
-            ("empty", self.empty, ("nearest", "nan", "mean", "raise")),
-            ("degree", self.degree, (0, 1)),
-        ):
-            if value not in known:
-                names = ", ".join(repr(x) for x in known)
-                msg = f"{name} must be one of {names}; got {value!r}"
-                raise ValueRangeError(msg)
-        if not isinstance(self.tol, (int, float)) or not 0 < self.tol < 1:
-            msg = f"tol must be above 0 and below 1, got {self.tol!r}"
-            raise ValueRangeError(msg)
-        if self.dtype is not None and np.dtype(self.dtype).kind != "f":
-            msg = f"dtype must be a floating point type or None, got {self.dtype!r}"
-            raise KindError(msg)
-
 
 def _relative(kernel: Kernel) -> float:
     """Rules of thumb are for the Gaussian: the width at which this kernel smooths as much."""
     return kernel.canonical / KERNELS["gaussian"].canonical
-
-
-def _check_width(given: Any, d: int) -> Array:  # noqa: ANN401
-    try:
-        width = np.atleast_1d(np.asarray(given, dtype=np.float64))
-    except (TypeError, ValueError) as cause:
-        msg = f"bandwidth must be a number or one a feature, got {given!r}"
-        raise KindError(msg) from cause
-    if width.ndim != 1 or len(width) not in (1, d):
-        msg = f"bandwidth must be a number or one for each of {d} features, got shape {width.shape}"
-        raise ShapeError(msg)
-    if not (width > 0).all():
-        msg = f"bandwidth must be above 0, got {given!r}"
-        raise ValueRangeError(msg)
-    return np.broadcast_to(width, (d,)).copy()

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -14,8 +15,9 @@ from regard.regression.derived import squared
 from regard.regression.kernels import Kernel
 from regard.regression.lines import local_lines
 from regard.regression.nearest import nearest
+from regard.regression.plain import is_one
 from regard.regression.sums import Found, Sums
-from regard.regression.sums.base import Array, Kind
+from regard.regression.sums.base import Array, Index, Kind
 from regard.regression.weights import hat_rows
 
 __all__ = ["LINES", "Estimate", "Smoother", "averages", "lines"]
@@ -81,7 +83,7 @@ class Smoother:
     Args:
         x: [n, d] float64, near the origin.
         y: [n, k] float64, near the origin.
-        weight: [n], above 0.
+        weight: [n], above 0; ``plain.ones`` where nobody gave any.
         kernel: what is summed.
         degree: 0 for averages, 1 for lines.
         tol: of the sums.
@@ -100,10 +102,15 @@ class Smoother:
     device: str | None = None
 
     def __post_init__(self) -> None:
-        self.columns = np.empty((len(self.x), 1 + self.y.shape[1]))
-        self.columns[:, 0] = self.weight
-        np.multiply(self.weight[:, None], self.y, out=self.columns[:, 1:])
         self._made: tuple[bytes, Sums] | None = None
+
+    @cached_property
+    def columns(self) -> Array:
+        """[n, 1 + k]: what is summed. Made when asked for: at ten million points it counts."""
+        found = np.empty((len(self.x), 1 + self.y.shape[1]))
+        found[:, 0] = self.weight
+        np.multiply(self.weight[:, None], self.y, out=found[:, 1:])
+        return found
 
     @property
     def plan(self) -> Plan:
@@ -138,9 +145,31 @@ class Smoother:
     def sums(self, width: Array) -> Sums:
         """Prepared for a width; the last one is kept."""
         if self._made is None or self._made[0] != width.tobytes():
-            made = self.plan.make(self.x, self.columns, width, self.tol)
+            plan = self.plan
+            if plan.make_plain and is_one(self.weight):
+                made = plan.make_plain(self.x, self.y, width, self.tol)
+            else:
+                made = plan.make(self.x, self.columns, width, self.tol)
             self._made = (width.tobytes(), made)
         return self._made[1]
+
+    def in_order(self) -> Smoother:
+        """The same data, sorted where there is one feature: each width is then summed faster."""
+        if self.x.shape[1] > 1:
+            return self
+        from regard.regression.sums.line import arrange  # noqa: PLC0415 - numba
+
+        x, order = arrange(np.ascontiguousarray(self.x[:, 0]))
+        if order is None:
+            return self
+        weight = self.weight if is_one(self.weight) else self.weight[order]
+        return replace(self, x=x[:, None], y=self.y[order], weight=weight)
+
+    def averages(self, q: Array, middle: Array, level: Array, width: Array) -> Array | None:
+        """``level`` + the estimates at q - middle, [m, k]; None where ``at`` has to tell."""
+        if self.degree or not np.isfinite(width).all():
+            return None
+        return self.sums(width).averages(q, middle, level)
 
     def at(
         self,
@@ -222,31 +251,64 @@ class Smoother:
             own = np.where(det > FLAT * s0 * s2, s2 / det, 1 / s0)
         return self.weight * scale * own
 
+    def told(self, width: Array) -> Array:
+        """[n, k]: each point estimated from all others; without others in reach, by their mean."""
+        values = self.at(self.x, width, leave_out=True).values
+        known = np.isfinite(values)
+        return values if known.all() else np.where(known, values, self._mean_without(slice(None)))
+
+    def in_common_units(self) -> Smoother:
+        """Each of several outputs in units in which its variance is 1: a score is of all alike."""
+        if self.y.shape[1] == 1:
+            return self
+        mean = self.weight @ self.y / self.total_weight
+        spread = np.sqrt(self.weight @ np.square(self.y - mean) / self.total_weight)
+        return replace(self, y=self.y / np.where(spread > 0, spread, 1.0))
+
     def loo(self, width: Array, *, slope: bool = True) -> Scored:
         """The mean squared error of each point estimated from all others.
 
         A point with no other in reach is estimated by the mean of all others.
         """
+        total = self.weight.sum() * self.y.shape[1]
+        if not self.degree and np.isfinite(width).all():
+            quick = self.sums(width).left_out()
+            if quick is not None:
+                squares, by_width = self._errors(averages(quick.found, width), quick.rest)
+                by_width += quick.slope
+                return Scored(width, (quick.squares + squares) / total, 2 * by_width / total)
         exact = slope and not self.degree
         got = self.at(self.x, width, leave_out=True, by_width=exact)
-        values = np.where(np.isfinite(got.values), got.values, self._mean_without_each())
-        miss = values - self.y
-        total = self.weight.sum() * self.y.shape[1]
-        score = float(self.weight @ np.square(miss).sum(1) / total)
-        by_width = np.zeros(len(width))
-        if exact and got.by_width is not None:
-            moved = np.where(np.isfinite(got.by_width), got.by_width, 0.0)
-            by_width = 2 * np.einsum("n,nk,nkd->d", self.weight, miss, moved) / total
-        elif slope:
+        squares, by_width = self._errors(got, slice(None))
+        score = squares / total
+        if slope and not exact:
             by_width = slope_by_difference(lambda w: self.loo(w, slope=False).score, width)
-        return Scored(width, score, by_width)
+            return Scored(width, score, by_width)
+        return Scored(width, score, 2 * by_width / total)
 
-    def _mean_without_each(self) -> Array:
-        total = self.columns.sum(0)
-        rest = total[0] - self.weight
+    def _errors(self, got: Estimate, which: Index | slice) -> tuple[float, Array]:
+        """The weighted squares of how far points are from what was told of them.
+
+        With half their derivative by the logarithm of each width, where ``got`` has it.
+        """
+        weight, y = self.weight[which], self.y[which]
+        values, told = got.values, np.isfinite(got.values)
+        if not told.all():
+            values = np.where(told, values, self._mean_without(which))
+        miss = values - y
+        by_width = np.zeros(self.x.shape[1])
+        if got.by_width is not None:
+            moved = np.where(np.isfinite(got.by_width), got.by_width, 0.0)
+            by_width = np.einsum("n,nk,nkd->d", weight, miss, moved)
+        return float(weight @ np.square(miss).sum(1)), by_width
+
+    def _mean_without(self, which: Index | slice) -> Array:
+        """What all others' mean is, for each of some points; 0 where there are no others."""
+        weight, y = self.weight[which, None], self.y[which]
+        rest = self.total_weight - weight
         with np.errstate(divide="ignore", invalid="ignore"):
-            mean = (total[1:] - self.columns[:, 1:]) / rest[:, None]
-        return np.where(rest[:, None] > 0, mean, 0.0)
+            mean = (self.weight @ self.y - weight * y) / rest
+        return np.where(rest > 0, mean, 0.0)
 
     def aicc(self, width: Array, *, slope: bool = True) -> Scored:
         """log(error) + 1 + 2 (dof + 1) / (n - dof - 2)  (Hurvich, Simonoff and Tsai 1998)."""

@@ -6,12 +6,12 @@ import numpy as np
 from scipy import sparse
 
 from regard.regression.kernels import Kernel
+from regard.regression.nearby import lie, nearby
 from regard.regression.sums.base import Array
 
 __all__ = ["hat_rows"]
 
 AT_ONCE = 1 << 22
-FLAT = 1e-10
 
 
 def hat_rows(
@@ -34,17 +34,9 @@ def hat_rows(
 
 
 def _rows(x: Array, weight: Array, width: Array, kernel: Kernel, q: Array, degree: int) -> Array:
-    u = (q[:, None] - x) / width  # [m, n, d]
-    log_k = kernel.log_k(u).sum(-1)
-    top = log_k.max(-1, keepdims=True, initial=-np.inf)
-    k = np.exp(log_k - np.where(np.isfinite(top), top, 0)) * weight
-    total = k.sum(-1, keepdims=True)
-    share = np.divide(k, total, out=np.zeros_like(k), where=total > 0)
+    near = nearby(x, weight, width, kernel, q)
     if not degree:
-        return share
-    middle = np.einsum("mn,mnd->md", share, u)
-    apart = u - middle[:, None]
-    spread = np.einsum("mn,mnd,mne->mde", share, apart, apart)
-    inverse = np.linalg.pinv(spread, rcond=FLAT, hermitian=True)
+        return near.share
+    middle, apart, inverse = lie(near)
     tilt = 1 - np.einsum("md,mde,mne->mn", middle, inverse, apart)
-    return share * tilt
+    return near.share * tilt

@@ -78,7 +78,9 @@ def queries(rng, x, width):
 def worst(x, columns, width, tol, q, kinds=KINDS, *, leave_out=False):
     """The largest error of any sum and of the ratio, in units of what is promised."""
     x, q, widths = x[:, None], q[:, None], np.array([width])
-    got = GaussianLine(x, columns, widths, tol).at(q, kinds, leave_out=leave_out)
+    plain = (columns[:, 0] == 1).all()  # then as if no weights had been given
+    given = columns[:, 1:] if plain else columns
+    got = GaussianLine(x, given, widths, tol, plain=plain).at(q, kinds, leave_out=leave_out)
     exact = Direct(x, columns, widths).at(q, kinds, leave_out=leave_out)
     assert list(got.sums) == list(exact.sums)
     counts = columns[:, 0] > 0
@@ -112,6 +114,96 @@ def test_keeps_the_tolerance(data, width, tol):
 def test_keeps_the_tolerance_without_oneself(data, width, tol):
     x, columns = data(random(1))
     assert worst(x, columns, width, tol, x, leave_out=True) <= 1
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize("data", DATA)
+def test_keeps_the_tolerance_of_data_in_order(data, width):
+    rng = random()
+    x, columns = data(rng)
+    by = np.argsort(x)
+    assert worst(x[by], columns[by], width, 1e-9, queries(rng, x, width)) <= 1
+    assert worst(x[by], columns[by], width, 1e-9, x[by], leave_out=True) <= 1
+
+
+@pytest.mark.parametrize("width", [0.05, 0.4])
+def test_ones_need_not_be_given(width):
+    """Nor is anything else computed then."""
+    x, columns = uniform(random())
+    with_ones = GaussianLine(x[:, None], columns, np.array([width]), 1e-9)
+    plain = GaussianLine(x[:, None], columns[:, 1:], np.array([width]), 1e-9, plain=True)
+    for leave_out in (False, True):
+        one, other = (a.at(x[:, None], KINDS, leave_out=leave_out) for a in (with_ones, plain))
+        for kind in KINDS:
+            np.testing.assert_array_equal(one.sums[kind], other.sums[kind])
+
+
+@pytest.mark.parametrize("n", [N, 40_000])  # on one thread, and on several
+@pytest.mark.parametrize("ordered", [False, True])
+@pytest.mark.parametrize("data", [uniform, clusters, heaps, weighted])
+def test_averages_in_one_pass(data, ordered, n):
+    rng = random()
+    x, columns = data(rng)
+    by = np.argsort(x) if ordered else slice(None)
+    x, columns = x[by][:, None], columns[by, :2]
+    line = GaussianLine(x, columns, np.array([0.4]), 1e-9)
+    assert line._boxes
+    q = np.resize(queries(rng, x[:, 0], 0.4), n)[:, None]
+    found = line.averages(q + 3.0, np.array([3.0]), np.array([100.0]))
+    sums = line.at((q + 3.0) - 3.0).sums["k"]
+    np.testing.assert_allclose(found[:, 0], 100 + sums[:, 1] / sums[:, 0], rtol=0, atol=1e-9)
+
+
+def test_averages_are_for_one_output_and_boxes():
+    x, columns = uniform(random())
+    anywhere = x[:, None], np.zeros(1), np.zeros(2)
+    assert GaussianLine(x[:, None], columns, np.array([0.4]), 1e-9).averages(*anywhere) is None
+    narrow = GaussianLine(x[:, None], columns[:, :2], np.array([1e-6]), 1e-9)
+    assert narrow.averages(*anywhere) is None
+
+
+@pytest.mark.parametrize("copies", [1, 60])  # on one thread, and on several
+@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize("data", [uniform, clusters, tails, edge, "weights"])
+def test_errors_of_what_the_others_tell(data, width, copies):
+    rng = random()
+    x, columns = uniform(rng) if data == "weights" else data(rng)
+    x = np.sort(np.concatenate([x + 1e-3 * i for i in range(copies)]))
+    columns = np.tile(columns[:, [0, 1, 1]], (copies, 1))
+    columns[:, 2] += rng.normal(size=len(x)) * columns[:, 0]
+    if data == "weights":
+        columns *= rng.uniform(0.1, 3, (len(x), 1))
+    plain = (columns[:, 0] == 1).all()
+    given, widths = columns[:, 1:] if plain else columns, np.array([width])
+    line = GaussianLine(x[:, None], given, widths, 1e-9, plain=plain)
+    got = line.left_out()
+    exact = line.at(x[:, None], ("k", "udk"), leave_out=True)  # which is tested above
+
+    def errors(found, which):
+        k, udk = found.sums["k"], found.sums["udk"][:, :, 0]
+        told = k[:, 1:] / k[:, :1]
+        weight, miss = columns[which, :1], told - columns[which, 1:] / columns[which, :1]
+        moved = told * udk[:, :1] / k[:, :1] - udk[:, 1:] / k[:, :1]
+        return np.array([(weight * miss * miss).sum(), (weight * miss * moved).sum()])
+
+    wanted = errors(exact, slice(None))
+    found = np.array([got.squares, got.slope]) + errors(got.found, got.rest)
+    np.testing.assert_allclose(found, wanted, rtol=1e-9, atol=1e-9 * wanted[0])
+    if data is uniform and width == 0.4:  # so that both ways are tested
+        assert len(got.rest) < len(x)
+    assert line._boxes or len(got.rest) == len(x)
+
+
+def test_errors_want_data_in_order():
+    x, columns = uniform(random())
+    assert GaussianLine(x[:, None], columns, np.array([0.4]), 1e-9).left_out() is None
+
+
+def test_long_tails_get_no_boxes_where_that_is_cheaper():
+    x = np.sort(random().standard_t(2, 100_000))
+    line = GaussianLine(x[:, None], np.sin(x)[:, None], np.array([2e-3]), 1e-9, plain=True)
+    assert 0 < line._boxes < 20_000  # 200,000 from end to end
+    assert line._tails
 
 
 @pytest.mark.parametrize("tol", [1e-9, 1e-13])

@@ -22,9 +22,10 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Array", "Found", "Kind", "Sums"]
+__all__ = ["Array", "Found", "Index", "Kind", "LeftOut", "Sums"]
 
 Array = NDArray[np.float64]
+Index = NDArray[np.int64]
 Kind = Literal["k", "uk", "uuk", "dk", "udk"]
 
 
@@ -37,6 +38,20 @@ class Found(NamedTuple):
 
     sums: dict[Kind, Array]
     log_scale: Array
+
+
+class LeftOut(NamedTuple):
+    """How far each point is from what the others tell, added up over most points.
+
+    ``squares`` is the sum of weight times miss^2, over all columns but the first; ``slope`` that of
+    weight times miss times the derivative of what is told by log h. The points ``rest`` are not in
+    them; ``found`` has their sums of ``k`` and ``udk``, left out.
+    """
+
+    squares: float
+    slope: float
+    rest: Index
+    found: Found
 
 
 class Sums(ABC):
@@ -60,3 +75,23 @@ class Sums(ABC):
 
         A point whose weight is all there is leaves sums of 0 behind.
         """
+
+    def averages(
+        self,
+        q: Array,
+        middle: Array,
+        level: Array,
+    ) -> Array | None:
+        """``level`` + each column's sum over the first's at q - middle, [m, c - 1].
+
+        For algorithms that can do it in one pass over the queries, and where all have data in
+        reach; None where ``at`` has to tell.
+        """
+        return None
+
+    def left_out(self) -> LeftOut | None:
+        """The errors of all points, each told by the others; one feature, weights above 0.
+
+        For algorithms that can do it without writing down what is told; None where ``at`` has to.
+        """
+        return None

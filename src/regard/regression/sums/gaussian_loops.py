@@ -9,7 +9,7 @@ from numba import njit
 
 from regard.attention.cpu.elementary import exp64
 
-__all__ = ["evaluate", "moments", "translate", "windows"]
+__all__ = ["average", "evaluate", "moments", "translate", "windows"]
 
 _options = {"nogil": True, "cache": True, "error_model": "numpy"}
 _contract = {**_options, "fastmath": {"contract"}}
@@ -21,8 +21,12 @@ _CANCELLED = 64 * 2.0**-53  # rounding of a sum, as a share of it
 
 
 @njit(**_contract)
-def moments(x, columns, first, last, origin, scale, out):
-    """out[b, c, k] += columns[i, c] v^k, v from -1 to 1 across the box b of x[i], if it has one."""
+def moments(x, columns, plain, first, last, origin, scale, out):
+    """out[b, j, k] += column j v^k, v from -1 to 1 across the box b of x[i], if it has one.
+
+    With ``plain`` = 1 the first column is 1 everywhere, and ``columns`` [c, n] begins with the
+    second; else ``plain`` is 0.
+    """
     boxes, c = out.shape[:2]
     blocks = out.shape[2] // 4
     for i in range(first, last):
@@ -34,7 +38,7 @@ def moments(x, columns, first, last, origin, scale, out):
         v2 = v * v
         v4 = v2 * v2
         for j in range(c):
-            p = columns[i, j]
+            p = 1.0 if j < plain else columns[j - plain, i]
             for k in range(0, 4 * blocks, 4):
                 pv = p * v
                 out[b, j, k] += p
@@ -52,39 +56,41 @@ def translate(power, error, parity, m, weight, first, last, out, wrong):
     and weight [J + B + J] have empty boxes around them; out [c, P, B] and wrong [B] are filled.
     """
     reach = len(error) - 1
-    c, degree = m.shape[0], m.shape[1]
-    for b in range(first, last):
-        wrong[b] = 0.0
-    for j in range(-reach, reach + 1):
-        e = error[abs(j)]
-        for b in range(first, last):
-            wrong[b] += e * weight[b + reach - j]
+    c, degree, boxes = m.shape[0], m.shape[1], m.shape[2] - 2 * reach
+    nearest, farthest = max(-reach, first - boxes + 1), min(reach, last - 1)  # that has any box
+    # slices counted from 0: other indices are tested for their sign, one number at a time
+    here = wrong[first:last]
+    here[:] = 0.0
+    for j in range(nearest, farthest + 1):
+        e, there = error[abs(j)], weight[first + reach - j : last + reach - j]
+        for b in range(len(here)):
+            here[b] += e * there[b]
     for i in range(c):
         for a in range(degree):
-            for b in range(first, last):
-                out[i, a, b] = 0.0
-            for j in range(-reach, reach + 1):
+            sums = out[i, a, first:last]
+            sums[:] = 0.0
+            for j in range(nearest, farthest + 1):
                 sign, odd = 1.0, 1.0
                 if j < 0:  # seen in a mirror
                     sign, odd = parity * (1.0 - 2.0 * (a % 2)), -1.0
-                start = reach - j
+                low, high = first + reach - j, last + reach - j
                 for k in range(0, degree, 4):
                     p0 = sign * power[abs(j), a, k]
                     p1 = odd * sign * power[abs(j), a, k + 1]
                     p2 = sign * power[abs(j), a, k + 2]
                     p3 = odd * sign * power[abs(j), a, k + 3]
-                    for b in range(first, last):
-                        out[i, a, b] += (p0 * m[i, k, b + start] + p1 * m[i, k + 1, b + start]) + (
-                            p2 * m[i, k + 2, b + start] + p3 * m[i, k + 3, b + start]
-                        )
+                    m0, m1 = m[i, k, low:high], m[i, k + 1, low:high]
+                    m2, m3 = m[i, k + 2, low:high], m[i, k + 3, low:high]
+                    for b in range(len(sums)):
+                        sums[b] += (p0 * m0[b] + p1 * m1[b]) + (p2 * m2[b] + p3 * m3[b])
 
 
 @njit(**_contract)
-def evaluate(q, own, leave_out, first, last, origin, scale, poly, least, out):
+def evaluate(q, own, plain, leave_out, first, last, origin, scale, poly, least, out):
     """out[kind, i, c] from the polynomials poly[b, kind, c, P]; how many queries it must not serve.
 
     Those have no box, or a first sum below least[b]: their out[0, i, 0] is NaN. ``own`` are the
-    columns, of which each query leaves its own out.
+    columns as in ``moments``, of which each query leaves its own out.
     """
     boxes, kinds, c, degree = poly.shape
     refused = 0
@@ -116,11 +122,47 @@ def evaluate(q, own, leave_out, first, last, origin, scale, poly, least, out):
         if leave_out:
             for t in range(stop):
                 for j in range(c):
-                    out[0, start + t, j] -= own[start + t, j]
+                    out[0, start + t, j] -= 1.0 if j < plain else own[j - plain, start + t]
         for t in range(stop):
             if not out[0, start + t, 0] >= least[np.uint64(box[t])]:
                 out[0, start + t, 0] = np.nan
                 refused += 1
+    return refused
+
+
+@njit(**_contract)
+def average(q, middle, level, first, last, origin, scale, poly, least, out):
+    """out[i] = level + second sum / first sum at q[i] - middle; how many queries it must not serve.
+
+    Those as in ``evaluate``: their out[i] is NaN. poly [b, P, 2] has the highest power first, and
+    both sums' coefficients side by side: one line of the cache serves both.
+    """
+    boxes, degree = np.float64(poly.shape[0]), np.uint64(poly.shape[1])
+    one, two, three, four = np.uint64(1), np.uint64(2), np.uint64(3), np.uint64(4)
+    refused = 0
+    for i in range(first, last):
+        y = ((q[i] - middle) - origin) * scale
+        if not (y >= 0.0 and y < boxes):
+            out[i] = np.nan
+            refused += 1
+            continue
+        b = np.uint64(np.int64(y))
+        s = 2.0 * (y - np.int64(y)) - 1.0
+        below, above = 0.0, 0.0
+        for k in range(np.uint64(0), degree, four):
+            below = below * s + poly[b, k, 0]
+            above = above * s + poly[b, k, 1]
+            below = below * s + poly[b, k + one, 0]
+            above = above * s + poly[b, k + one, 1]
+            below = below * s + poly[b, k + two, 0]
+            above = above * s + poly[b, k + two, 1]
+            below = below * s + poly[b, k + three, 0]
+            above = above * s + poly[b, k + three, 1]
+        if below >= least[b]:
+            out[i] = level + above / below
+        else:
+            out[i] = np.nan
+            refused += 1
     return refused
 
 

@@ -5,17 +5,33 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-__all__ = ["all_count", "gather", "is_ordered", "pack", "place", "scatter", "unpack"]
+__all__ = ["all_count", "ends", "gather", "is_ordered", "pack", "place", "scatter", "unpack"]
 
 _options = {"nogil": True, "cache": True, "error_model": "numpy"}
+_AT_ONCE = 1024
 
 
 @njit(**_options)
 def is_ordered(x):
-    for i in range(1, x.size):  # noqa: SIM110 - not for numba
-        if x[i - 1] > x[i]:
+    before, after = x[:-1], x[1:]
+    for start in range(0, before.size, _AT_ONCE):
+        low, high = before[start : start + _AT_ONCE], after[start : start + _AT_ONCE]
+        falls = 0  # counted, not left at the first: several are compared at once
+        for i in range(low.size):
+            falls += low[i] > high[i]
+        if falls:
             return False
     return True
+
+
+@njit(**_options, fastmath={"nnan", "nsz"})  # which lets several be compared at once
+def ends(x, first, last):
+    """The least and the largest of finite numbers."""
+    low = high = x[first]
+    for i in range(first, last):
+        low = min(low, x[i])
+        high = max(high, x[i])
+    return low, high
 
 
 @njit(**_options)
