@@ -5,8 +5,11 @@ KERAS := .venv-keras
 PYTHON ?= python3
 CASES ?= 20000
 SEED ?=
+DEVICE ?= cpu
 
-.PHONY: help demo test test-keras check format battery bench clean
+ON_GPU := PYTHONPATH=$(CURDIR)/src $(PYTHON)
+
+.PHONY: help demo test test-gpu test-keras check format battery bench bench-gpu clean
 .DEFAULT_GOAL := help
 
 help:  ## show this list
@@ -39,6 +42,20 @@ demo: $(VENV)/ready  ## kernel regression as attention: a table and a figure, in
 test: $(VENV)/ready  ## every test, and every example in a docstring
 	$(BIN)/python -m pytest --doctest-modules src tests
 
+# on a machine that has torch and triton and where nothing can be installed: its own Python. What a
+# package that is missing there keeps from being collected is told, and the rest runs.
+test-gpu:  ## the whole suite and the battery on a GPU, with the Python that is there
+	@$(PYTHON) -c 'import torch' 2>/dev/null || { echo "test-gpu: $(PYTHON) has no torch" >&2; exit 2; }
+	@$(PYTHON) -c 'import sys, torch; sys.exit(not torch.cuda.is_available())' || { \
+		echo "test-gpu: there is no GPU here, or this torch has no CUDA; nothing was run" >&2; \
+		echo "make test runs the GPU's kernels in Triton's interpreter" >&2; exit 2; }
+	@failed=0; \
+	$(ON_GPU) -m pytest -p no:cacheprovider --continue-on-collection-errors \
+		--doctest-modules src tests || failed=1; \
+	$(ON_GPU) -m tests.battery --device cuda --cases $(CASES) $(if $(SEED),--seed $(SEED)) \
+		|| failed=1; \
+	exit $$failed
+
 test-keras: test-keras-tensorflow test-keras-jax  ## the tests of regard.keras on TensorFlow and on JAX
 
 test-keras-%: $(KERAS)/ready
@@ -55,14 +72,24 @@ format: $(VENV)/ready  ## ruff's fixes, and the code rewritten in its format
 	$(BIN)/ruff check --fix
 	$(BIN)/ruff format
 
-battery: $(VENV)/ready  ## the long randomised run: make battery CASES=20000 [SEED=1]
-	$(BIN)/python -m tests.battery --cases $(CASES) $(if $(SEED),--seed $(SEED))
+battery: $(VENV)/ready  ## the long randomised run: make battery CASES=20000 [SEED=1] [DEVICE=cuda]
+	$(BIN)/python -m tests.battery --cases $(CASES) --device $(DEVICE) $(if $(SEED),--seed $(SEED))
 
 bench: $(VENV)/ready-bench  ## ours beside the peers: times, memory, growth; writes benchmarks/REPORT.md
 	$(BIN)/python -m benchmarks.run
 	$(BIN)/python -m benchmarks.layers
 	$(BIN)/python -m benchmarks.regression
 	$(BIN)/python -m benchmarks.report
+
+# with the Python that is there, as test-gpu; the report where its plots can be drawn
+bench-gpu:  ## attention on a GPU beside its peers: adds rows, and to REPORT.md; [ARGS=--no-compile]
+	PYTHONPATH=src:. $(PYTHON) -m benchmarks.gpu $(ARGS)
+	@if $(PYTHON) -c 'import matplotlib, sklearn' 2>/dev/null; then \
+		PYTHONPATH=src:. $(PYTHON) -m benchmarks.report; \
+	else \
+		echo "bench-gpu: no matplotlib or scikit-learn here; the rows are in benchmarks/data"; \
+		echo "make the report where they are: python -m benchmarks.report"; \
+	fi
 
 clean:  ## remove the environment and what was built
 	rm -rf $(VENV) $(KERAS) build

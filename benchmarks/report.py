@@ -1,4 +1,4 @@
-"""Write REPORT.md and growth.png from the measured rows: ``python -m benchmarks.report``."""
+"""Write REPORT.md and its plots from the measured rows: ``python -m benchmarks.report``."""
 
 from __future__ import annotations
 
@@ -8,10 +8,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from pathlib import Path
 
-from benchmarks import layers, regression
+from benchmarks import gpu_report, layers, regression
 from benchmarks.bars import Rows, speedups
 from benchmarks.cases import CASES, REASONS, Case
 from benchmarks.figure import draw_growth
+from benchmarks.gpu_figure import draw_gpu_growth
+from benchmarks.gpu_records import GPU_DATA, Reading, by_case, read_readings
 from benchmarks.records import DATA, Row, quantiles, read
 
 __all__ = ["main", "write_report"]
@@ -25,6 +27,17 @@ round by round, all providers in one process on the same data. Extra memory is t
 peak resident set over one call in a process of its own; a mask that a peer needs written out is
 made before and not counted.
 """
+ON_GPU = """\
+Each answer was held against the definition in float64 before it was timed, on the inputs that were
+timed: all of it, or 512 rows of the Gaussian, three rows of cells of the overview, the first size
+of a growth, one length beside those that change. "Error" is the worst of output and gradients, over
+the largest value. A time is the median of calls one by one (20th to 80th percentile), and once more
+of the same call replayed from a CUDA graph, where what starting kernels costs the CPU is gone. Only
+readings of one process are compared. MiB is what a call adds to the memory in use at its peak,
+output and gradients included. A mask that SDPA needs written out was made before and not counted;
+what FlexAttention builds before its call stands in a line of its own. Bars are judged for both
+kinds of time, ours against the peers' of the same kind.
+"""
 FROM = 2048  # exponents are fitted from here on: below, starting a call is what takes the time
 
 
@@ -33,7 +46,7 @@ def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     return "\n".join("| " + " | ".join(line) + " |" for line in lines) + "\n"
 
 
-def _where(rows: Iterable[Row]) -> str:
+def _where(rows: Iterable[Row | Reading]) -> str:
     """Machine, versions, commit and date; one line if all rows agree."""
     lines = set()
     for row in rows:
@@ -192,8 +205,34 @@ def _regression(folder: Path) -> list[str]:
     return parts
 
 
+def _gpu(data: Path, folder: Path) -> list[str]:
+    """Attention on a GPU beside its peers; nothing where nothing was measured."""
+    if not data.exists():
+        return []
+    readings = read_readings(data)
+    found = by_case(readings)
+    parts = ["## On a GPU\n", ON_GPU, _where(readings)]
+    head = ("case", "direction", "bar", "reached", "verdict", "reached, graph", "verdict, graph")
+    parts.append(_table(head, gpu_report.verdicts(found)))
+    head = ("case", "provider", "ms", "graph ms", "time over ours", "MiB", "error")
+    parts.append(_table(head, gpu_report.measured(found)))
+    if passes := list(gpu_report.changing(found)):
+        words = "Forward + backward of calls whose length is another one each time, and the same\n"
+        words += "calls once more: who plans for a length pays in the first pass.\n"
+        head = ("provider", "calls", "seconds, lengths new", "seconds, again", "new over known")
+        parts += ["### Changing lengths\n", words, _table(head, passes)]
+    if lines := gpu_report.series(readings):
+        draw_gpu_growth(lines, "One call against its length, on a GPU", folder / "growth-gpu.png")
+        parts += ["### Time and memory against n\n", "![time and memory](growth-gpu.png)\n"]
+        for title, providers in lines.items():
+            parts += [f"{title}, forward:\n", _table(*gpu_report.growth(providers))]
+    if whys := [f"- {why}" for why in gpu_report.missing(readings)]:
+        parts += ["### Not measured on the GPU, and why\n", "\n".join(whys) + "\n"]
+    return parts
+
+
 def write_report(data: Path, folder: Path) -> str:
-    """Write REPORT.md, and growth.png if there is a growth, into a folder."""
+    """Write REPORT.md, and the plots if there is a growth, into a folder."""
     rows = read(data)
     by_case = {(row.case, row.provider): row for row in rows if row.kind == "case"}
     series: dict[str, list[Row]] = {}
@@ -207,6 +246,7 @@ def write_report(data: Path, folder: Path) -> str:
         fit = f"Milliseconds, forward, one head. Exponents are fitted from n = {FROM:,} on, or to\n"
         fit += "all points of a series with fewer than three from there.\n"
         parts += ["## Growth with n\n", "![time against n](growth.png)\n", fit, _growth(series)]
+    parts += _gpu(data.with_name(GPU_DATA.name), folder)
     parts += _layers(data.parent) + _regression(data.parent)
     parts += ["## Not measured, and why\n", _refusals(rows)]
     text = "\n".join(parts)

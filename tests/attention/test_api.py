@@ -167,7 +167,7 @@ MALFORMED = [
     (lambda: attend(X, X, X, seed=torch.zeros(2, dtype=torch.int64)), KindError,
      "seed must be one int64, got torch.int64 of the shape [2]"),
     (lambda: attend(X, X, X, impl="fast"), ValueRangeError,
-     "impl must be one of 'auto', 'reference', 'native', 'cpu'; got 'fast'"),
+     "impl must be one of 'auto', 'reference', 'native', 'cpu', 'cudnn', 'triton'; got 'fast'"),
     (lambda: attend(X, X, X, score=Gaussian(), impl="native"), ImplError,
      "impl='native' cannot run this call: torch has the dot product with a fixed scale only, the "
      "score is Gaussian"),

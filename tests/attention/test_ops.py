@@ -67,7 +67,7 @@ def test_an_empty_batch_compiles():
 def test_keeps_the_rules_of_an_operator(impl):
     q, k, v = (x.flatten(0, 1).requires_grad_() for x in GRAPH)
     nothing = (None,) * 7
-    args = (q, k, v, *nothing, "q * k", 0.25, "full", False, 0.0, impl)
+    args = (q, k, v, *nothing, "q * k", 0.25, "full", False, 0.0, "exact", impl)
     torch.library.opcheck(torch.ops.regard.attend.default, args)
 
 
@@ -78,7 +78,7 @@ def test_keeps_the_rules_of_an_operator_with_everything_given():
     dense = torch.ones(1, 40, 50, dtype=torch.bool)
     args = (
         *(q, k, v, p0.requires_grad_(), None, table.requires_grad_(), lo, hi, dense),
-        *(torch.tensor(3), Gaussian.PHI, 1.0, "spans", True, 0.5, "cpu"),
+        *(torch.tensor(3), Gaussian.PHI, 1.0, "spans", True, 0.5, "exact", "cpu"),
     )
     torch.library.opcheck(torch.ops.regard.attend.default, args)
 

@@ -16,7 +16,7 @@ from torch import Tensor
 
 from regard.attention.call import Call
 
-__all__ = ["Cleaned", "all_finite", "clean_call", "clean_rows"]
+__all__ = ["Cleaned", "all_finite", "anyone", "clean_call", "clean_rows"]
 
 
 class Cleaned(NamedTuple):
@@ -70,7 +70,7 @@ def clean_call(call: Call) -> Cleaned:
     """
     q, k, v = call.q, call.k, call.v
     if call.lo is not None and call.hi is not None:
-        seen, seeing = _anyone(call)
+        seen, seeing = anyone(call)
         q, k, v = _zero(q, ~seeing), _zero(k, ~seen), _zero(v, ~seen)
     if all_finite(q, k, v):
         return Cleaned(q, k, v, None)
@@ -79,7 +79,7 @@ def clean_call(call: Call) -> Cleaned:
     return Cleaned(_zero(q, bad_q), _zero(k, bad_k), _zero(v, bad_k), bad_q | _sees(call, bad_k))
 
 
-def _anyone(call: Call) -> tuple[Tensor, Tensor]:
+def anyone(call: Call) -> tuple[Tensor, Tensor]:
     """Which keys anyone sees [B, m], and which queries see any [B, n]."""
     assert call.lo is not None
     rows = call.lo.shape[0]

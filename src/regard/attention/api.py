@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+from typing import get_args
+
 import torch
 from jaxtyping import Float
 from torch import Tensor
 
 from regard.attention import reference
-from regard.attention.call import make_call
+from regard.attention.call import Precision, make_call
 from regard.attention.choice import Choice, Impl, choose
 from regard.attention.ops import fused
 from regard.errors import KindError, ValueRangeError
 from regard.masks import Mask
 from regard.scores import Dot, Score
+from regard.scores.base import Biased
 from regard.shapes import check_qkv
 
-__all__ = ["attend", "cast_for_autocast", "check_score_and_mask", "explain"]
+__all__ = ["attend", "cast_for_autocast", "check_score_and_mask", "explain", "takes_halves"]
 
 _DOT = Dot()
 
@@ -85,6 +88,7 @@ def attend(
     dropout: float = 0.0,
     seed: int | Tensor | None = None,
     impl: Impl = "auto",
+    precision: Precision = "exact",
 ) -> Float[Tensor, "*b n v"]:
     """Average the values, each query weighing the keys by its score.
 
@@ -105,6 +109,8 @@ def attend(
         dropout: the part of the weights set to zero, the others growing to make up for it.
         seed: of the dropout, an integer or an int64 tensor; None draws one from torch's generator.
         impl: "auto" picks by shape and device; a name is used or refused, never swapped.
+        precision: "exact" keeps float32 what it is; "tf32" lets a GPU's matrix units have 10 of its
+            23 bits, for speed. Other dtypes and the CPU know no difference.
 
     Returns:
         [*b, n, v], in the dtype and on the device of q.
@@ -126,16 +132,36 @@ def attend(
     check_qkv(q, k, v)
     check_score_and_mask(q, k, score, mask)
     _check_dropout(dropout, seed)
+    _check_precision(precision)
     chosen = _choose(q, k, v, score, mask, dropout, impl)
     number = _seed_tensor(seed) if dropout else None
+    dtype = q.dtype
     with torch.autocast(q.device.type, enabled=False):
         if chosen.impl == "reference":
             return reference.attend(q, k, v, score, mask, dropout, number)
-        wide_q, wide_k, wide_v = (reference.widened(x) for x in (q, k, v))
-        form = score.form(wide_q, wide_k)
+        if not takes_halves(chosen.impl, score):
+            q, k, v = (reference.widened(x) for x in (q, k, v))
+        form = score.form(q, k)
         assert form is not None  # or it would not have been chosen
-        call = make_call(wide_q, wide_k, wide_v, form, mask, float(dropout), number)
-        return fused(call, chosen.impl).to(q.dtype).reshape(*q.shape[:-1], v.shape[-1])
+        call = make_call(q, k, v, form, mask, float(dropout), number, precision)
+        return fused(call, chosen.impl).to(dtype).reshape(*q.shape[:-1], v.shape[-1])
+
+
+def takes_halves(impl: str, score: Score) -> bool:
+    """Whether a kernel multiplies half precision as it is.
+
+    What a score computes from q and k first must not be rounded to it: it would meet every key.
+    """
+    plain = score.score if isinstance(score, Biased) else score
+    plain_dot = type(plain) is Dot and not isinstance(plain.scale, Tensor)
+    return impl in ("cudnn", "triton") and plain_dot
+
+
+def _check_precision(precision: str) -> None:
+    if precision not in get_args(Precision):
+        names = " or ".join(repr(name) for name in get_args(Precision))
+        msg = f"precision must be {names}, got {precision!r}"
+        raise ValueRangeError(msg)
 
 
 def _seed_tensor(seed: int | Tensor | None) -> Tensor:
@@ -165,6 +191,8 @@ def explain(
     reference: nothing faster takes this call on cpu
     not native: torch has the dot product with a fixed scale only, the score is Gaussian
     not cpu: 12 pair-features are done before a kernel has started
+    not cudnn: it runs on an NVIDIA GPU, q is on cpu
+    not triton: it runs on an NVIDIA GPU, q is on cpu
     """
     q, k, v = cast_for_autocast(q, k, v)
     check_qkv(q, k, v)

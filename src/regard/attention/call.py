@@ -12,9 +12,10 @@ from torch import Tensor
 from regard.masks import And, Causal, Lengths, Mask
 from regard.scores import Form
 
-__all__ = ["Call", "Pattern", "make_call", "pattern_of"]
+__all__ = ["Call", "Pattern", "Precision", "make_call", "pattern_of"]
 
 Pattern = Literal["full", "causal", "lengths", "spans"]
+Precision = Literal["exact", "tf32"]  # of products of float32 on a GPU
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,6 +42,7 @@ class Call:
     dense: Tensor | None = None  # [M, n, m]
     dropout: float = 0.0
     seed: Tensor | None = None
+    precision: Precision = "exact"
 
     @property
     def n(self) -> int:
@@ -115,6 +117,7 @@ def make_call(
     mask: Mask | None,
     dropout: float = 0.0,
     seed: Tensor | None = None,
+    precision: Precision = "exact",
 ) -> Call:
     """Flatten the batch axes and lay out parameters, bias and mask beside them."""
     batch, n, m = q.shape[:-2], q.shape[-2], k.shape[-2]
@@ -146,6 +149,7 @@ def make_call(
         dense,
         dropout,
         seed,
+        precision,
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from typing import Literal, get_args
 
@@ -15,11 +16,15 @@ from regard.masks import Mask
 from regard.optional import has
 from regard.scores import Dot, Score
 
-__all__ = ["Choice", "Impl", "choose"]
+__all__ = ["Choice", "Impl", "choose", "why_not_triton"]
 
-Impl = Literal["auto", "reference", "native", "cpu"]
-FUSED = ("native", "cpu")  # fastest first
+Impl = Literal["auto", "reference", "native", "cpu", "cudnn", "triton"]
+FUSED = ("native", "cpu", "cudnn", "triton")  # fastest first
 _NUMBA = has("numba")
+_TRITON = has("triton")
+
+LONG, ROUND = 4096, 1024  # sequences worth a plan of their own: see cudnn.py
+WIDEST = 512  # features of queries, keys and values that a tile on the GPU has room for
 
 # Below this many pair-features (scores times the width of what is compared) the reference is done
 # before a kernel has been called, and no compiler is waited for.
@@ -50,22 +55,36 @@ def _refusal(
     impl: str, q: Tensor, k: Tensor, v: Tensor, score: Score, mask: Mask | None, dropout: float
 ) -> str:
     """Why an implementation cannot run a call; empty if it can."""
+    match impl:
+        case "triton":
+            return why_not_triton(q, k, v, score, named=True)
+        case "cudnn":
+            return _why_not_cudnn(q, k, v, score, mask, dropout)
     if q.device.type != "cpu":
         return f"it runs on the CPU, q is on {q.device}"
     if is_transformed(q, k, v, *score.tensors):
-        return "it has no forward-mode derivative and no vmap; the reference has"
-    if impl == "cpu":
-        if not _numba_is_there():
-            return "numba is not installed; pip install numba"
-        if not score.has_form:
-            return f"{_named(score)} has no form that kernels know, only pairwise()"
-        return ""
-    if type(score) is not Dot or isinstance(score.scale, Tensor):
-        return f"torch has the dot product with a fixed scale only, the score is {_named(score)}"
+        return _UNTRANSFORMED
+    if impl == "native":
+        return _why_not_native(q, k, v, score, mask, dropout)
+    if not _numba_is_there():
+        return "numba is not installed; pip install numba"
+    return _no_form(score)
+
+
+_UNTRANSFORMED = "it has no forward-mode derivative and no vmap; the reference has"
+
+
+def _why_not_native(
+    q: Tensor, k: Tensor, v: Tensor, score: Score, mask: Mask | None, dropout: float
+) -> str:
+    if why := _no_plain_dot(score, "torch has"):
+        return why
+    assert isinstance(score, Dot)
+    assert not isinstance(score.scale, Tensor)
     if score.scale is not None and score.scale <= 0:
         return f"torch scales after it has masked, and the scale is {score.scale}"
     if dropout:
-        return "its dropout mask would be another one than everywhere else"
+        return _OTHER_DROPOUT
     if pattern_of(mask) == "spans":
         return f"torch would need {_named(mask)} written out as n x m"
     if pattern_of(mask) == "causal" and q.shape[-2] != k.shape[-2]:
@@ -75,6 +94,77 @@ def _refusal(
     if not q.shape[-1]:
         return "q has no features"
     return ""
+
+
+_OTHER_DROPOUT = "its dropout mask would be another one than everywhere else"
+
+
+def _no_plain_dot(score: Score, who: str) -> str:
+    if type(score) is Dot and not isinstance(score.scale, Tensor):
+        return ""
+    return f"{who} the dot product with a fixed scale only, the score is {_named(score)}"
+
+
+def why_not_triton(q: Tensor, k: Tensor, v: Tensor, score: Score, *, named: bool = False) -> str:
+    """Why the GPU's kernels cannot run a call, or unless named should not; empty if they can."""
+    if not named and q.device.type != "cuda":
+        return f"it runs on an NVIDIA GPU, q is on {q.device}"
+    if why := _no_triton(q):
+        return why
+    if is_transformed(q, k, v, *score.tensors):
+        return _UNTRANSFORMED
+    if q.dtype == torch.float64:
+        return "it computes in float32 and less, q is torch.float64"
+    widest = max(q.shape[-1], k.shape[-1], v.shape[-1])
+    if widest > WIDEST:
+        return f"it takes up to {WIDEST} features, got {widest}"
+    return _no_form(score)
+
+
+def _why_not_cudnn(
+    q: Tensor, k: Tensor, v: Tensor, score: Score, mask: Mask | None, dropout: float
+) -> str:
+    if q.device.type != "cuda":
+        return f"it runs on an NVIDIA GPU, q is on {q.device}"
+    if is_transformed(q, k, v):
+        return _UNTRANSFORMED
+    if q.dtype not in (torch.bfloat16, torch.float16):
+        return f"it takes half precision only, q is {q.dtype}"
+    if why := _no_plain_dot(score, "it has"):
+        return why
+    assert isinstance(score, Dot)
+    assert not isinstance(score.scale, Tensor)
+    if score.scale is not None and score.scale <= 0:
+        return f"its scale must be positive, got {score.scale}"
+    if mask is not None:
+        return f"under {_named(mask)} it would multiply hidden garbage by zero"
+    if dropout:
+        return _OTHER_DROPOUT
+    width = q.shape[-1]
+    if width != v.shape[-1] or width % 8 or not 0 < width <= 128:  # noqa: PLR2004
+        return f"it takes d = v, a multiple of 8 up to 128; got d={width}, v={v.shape[-1]}"
+    return ""
+
+
+def _no_form(score: Score) -> str:
+    if score.has_form:
+        return ""
+    return f"{_named(score)} has no form that kernels know, only pairwise()"
+
+
+def _no_triton(q: Tensor) -> str:
+    # Triton's interpreter runs the kernels on the CPU, slowly: for tests, when asked for by name
+    interpreted = os.environ.get("TRITON_INTERPRET") == "1"
+    if q.device.type != "cuda" and not (interpreted and q.device.type == "cpu"):
+        return f"it runs on an NVIDIA GPU, q is on {q.device}"
+    if not (_TRITON if torch.compiler.is_compiling() else has("triton")):
+        return "triton is not installed; pip install 'regard[gpu]'"
+    return ""
+
+
+def _few_of_a_kind(*lengths: int) -> bool:
+    """Whether lengths are such as a program has few of."""
+    return all(x >= LONG and x % ROUND == 0 for x in lengths)
 
 
 def _numba_is_there() -> bool:
@@ -111,16 +201,33 @@ def choose(
             raise ImplError(msg)
         return Choice(impl, "asked for by name")
     refused: tuple[tuple[str, str], ...] = ()
-    size = q.shape[:-1].numel() * k.shape[-2] * max(q.shape[-1], 1)
     for name in FUSED:
         why = _refusal(name, q, k, v, score, mask, dropout)
-        if not why and name == "cpu" and size <= MATERIALISE_UP_TO:
-            why = f"{size:,} pair-features are done before a kernel has started"
-        if not why and name == "native" and k.shape[-2] > TORCH_ADDS_UP_TO:
-            why = f"its float32 sums over m={k.shape[-2]} keys would lose digits"
-        if not why and name == "native" and grad:
-            why = "its gradients can be several times as wrong as the budget allows"
+        why = why or _better_not(name, q, k, v, score, grad=grad)
         if not why:
             return Choice(name, f"the fastest that takes this call on {q.device}", refused)
         refused = (*refused, (name, why))
     return Choice("reference", f"nothing faster takes this call on {q.device}", refused)
+
+
+def _better_not(impl: str, q: Tensor, k: Tensor, v: Tensor, score: Score, *, grad: bool) -> str:
+    """Why an implementation that can run a call should not, unless it is asked for by name."""
+    n, m = q.shape[-2], k.shape[-2]
+    match impl:
+        case "cpu":
+            size = q.shape[:-1].numel() * m * max(q.shape[-1], 1)
+            if size <= MATERIALISE_UP_TO:
+                return f"{size:,} pair-features are done before a kernel has started"
+        case "native":
+            if m > TORCH_ADDS_UP_TO:
+                return f"its float32 sums over m={m} keys would lose digits"
+            if grad:
+                return "its gradients can be several times as wrong as the budget allows"
+        case "cudnn":
+            if grad:
+                return "its gradients are not the same on every run"
+            if not _few_of_a_kind(n, m):
+                return f"it builds a plan for every new shape, and n={n}, m={m} may be one of many"
+        case "triton":
+            return why_not_triton(q, k, v, score)
+    return ""

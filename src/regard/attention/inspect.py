@@ -8,21 +8,24 @@ is O(n + m) and the weights are those of the call, to rounding. None of them is 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
 from regard.attention import reference
-from regard.attention.api import check_score_and_mask
+from regard.attention.api import check_score_and_mask, takes_halves
 from regard.attention.call import Call, make_call
-from regard.attention.choice import MATERIALISE_UP_TO
+from regard.attention.choice import MATERIALISE_UP_TO, why_not_triton
 from regard.errors import KindError, ShapeError, ValueRangeError
 from regard.masks import Mask
 from regard.optional import has
 from regard.scores import Dot, Score
 from regard.shapes import check_qkv
+
+if TYPE_CHECKING:
+    from regard.attention.triton import Look
 
 __all__ = ["Top", "entropy", "overview", "received", "rectangle", "top", "weights"]
 
@@ -44,7 +47,10 @@ class _Rows:
         check_qkv(q, k)
         check_score_and_mask(q, k, score, mask)
         self.dtype = q.dtype
-        q, k = reference.widened(q.detach()), reference.widened(k.detach())
+        q, k = q.detach(), k.detach()
+        on_gpu = not why_not_triton(q, k, k, score)
+        if not (on_gpu and takes_halves("triton", score)):
+            q, k = reference.widened(q), reference.widened(k)
         self.batch, self.n, self.m = q.shape[:-2], q.shape[-2], k.shape[-2]
         self.entries = self.batch.numel()
         self.device = q.device
@@ -53,12 +59,19 @@ class _Rows:
             form = score.form(q, k)
             self.call = None if form is None else make_call(q, k, nothing, form, mask)
         self.q, self.k, self.score, self.mask = q, k, score, mask
+        self.look: Look | None = None
+        if on_gpu and self.call is not None and self.entries and self.n and self.m:
+            from regard.attention.triton import Look  # noqa: PLC0415 - triton, when first needed
+
+            self.look = Look(self.call)
 
     def __call__(self, start: int, stop: int) -> Float[Tensor, "B r m"]:
         """The weights of the queries from start to stop."""
         if not self.entries or stop <= start or not self.m:
             return self.q.new_zeros(self.entries, stop - start, self.m)
         with torch.no_grad():
+            if self.look is not None:
+                return self.look.weights(slice(start, stop), slice(0, self.m))
             if self.call is None:
                 s, allowed = self._pairwise(start, stop)
             elif self._fused(self.call, stop - start):
@@ -90,7 +103,9 @@ class _Rows:
 
     def blocks(self, features: int = 1) -> Iterator[tuple[int, Float[Tensor, "B r m"]]]:
         """All rows, in blocks that keep memory bounded: the first row's number, and weights."""
-        if (
+        if self.look is not None:
+            features = 1
+        elif (
             self.call is not None
             and self.call.phi != "q * k"
             and not self._fused(self.call, self.n)
@@ -165,7 +180,11 @@ def rectangle(
     step = max(_AT_A_TIME // max(source.entries * source.m * max(q.shape[-1], 1), 1), 1)
     for start in range(first, last, step):
         stop = min(start + step, last)
-        out[:, start - first : stop - first] = source(start, stop)[..., left:right].to(q.dtype)
+        if source.look is not None:
+            found = source.look.weights(slice(start, stop), slice(left, right))
+        else:
+            found = source(start, stop)[..., left:right]
+        out[:, start - first : stop - first] = found.to(q.dtype)
     return out.reshape(*source.batch, last - first, right - left)
 
 
@@ -219,11 +238,12 @@ def overview(
     rows = _Rows(q, k, score, mask)
     row_of, col_of = (_cells(size, cells, q.device) for size in (rows.n, rows.m))
     height, width = (int(x[-1]) + 1 if x.numel() else 0 for x in (row_of, col_of))
-    start_dtype = torch.float64 if reduce == "mass" else rows.q.dtype
+    start_dtype = torch.float64 if reduce == "mass" else reference.widened(rows.q[:0]).dtype
     grid = torch.zeros(rows.entries, height, width, dtype=start_dtype, device=q.device)
     if not grid.numel():
         return rows.shaped(grid, height, width)
-    for start, w in rows.blocks():
+    found = None if rows.look is None else rows.look.overview(height, width, reduce)
+    for start, w in rows.blocks() if found is None else ():
         here = row_of[start : start + w.shape[1]]
         narrow = _pooled(w, col_of, width, reduce)
         if reduce == "mass":
@@ -231,8 +251,9 @@ def overview(
         else:
             where = here[:, None].expand_as(narrow)
             grid.scatter_reduce_(1, where, narrow, "amax")
+    grid = grid if found is None else found
     if reduce == "mass":
-        grid /= torch.bincount(row_of, minlength=height)[:, None]
+        grid = grid / torch.bincount(row_of, minlength=height)[:, None]
     return rows.shaped(grid, height, width)
 
 
@@ -275,7 +296,7 @@ def top(
     if count > rows.m:
         msg = f"count must be at most m={rows.m}, the number of keys, got {count}"
         raise ShapeError(msg)
-    values = torch.zeros(rows.entries, rows.n, count, dtype=rows.q.dtype, device=q.device)
+    values = torch.zeros(rows.entries, rows.n, count, dtype=torch.float64, device=q.device)
     keys = torch.zeros(rows.entries, rows.n, count, dtype=torch.int64, device=q.device)
     for start, w in rows.blocks():
         found = w.topk(count, -1)
@@ -293,6 +314,8 @@ def entropy(
 ) -> Float[Tensor, "*b n"]:
     """How spread out each query's attention is, in nats: 0 on one key, log m on all alike."""
     rows = _Rows(q, k, score, mask)
+    if rows.look is not None:
+        return rows.shaped(rows.look.entropy(), rows.n)
     out = torch.zeros(rows.entries, rows.n, dtype=rows.q.dtype, device=q.device)
     for start, w in rows.blocks():
         out[:, start : start + w.shape[1]] = torch.special.entr(w).sum(-1)
@@ -308,6 +331,9 @@ def received(
 ) -> Float[Tensor, "*b m"]:
     """How much attention each key receives from all queries together; the mean is n / m."""
     rows = _Rows(q, k, score, mask)
+    out = None if rows.look is None else rows.look.received()
+    if out is not None:
+        return rows.shaped(out, rows.m)
     out = torch.zeros(rows.entries, rows.m, dtype=torch.float64, device=q.device)
     for _, w in rows.blocks():
         out += w.sum(1, dtype=torch.float64)

@@ -13,6 +13,8 @@ from typing import Any
 
 import torch
 from torch import Tensor
+from torch.nn import Parameter
+from torch.utils._python_dispatch import _get_current_dispatch_mode
 
 from regard.attention.absent import clean_rows
 from regard.attention.call import Call
@@ -23,13 +25,15 @@ __all__ = ["fused"]
 _ARGUMENTS = (
     "Tensor q, Tensor k, Tensor v, Tensor? p0, Tensor? p1, Tensor? table, Tensor? lo, Tensor? hi, "
     "Tensor? dense, Tensor? seed, str phi, float scale, str pattern, bool not_self, "
-    "float dropout, str impl"
+    "float dropout, str precision, str impl"
 )
 
 
 def _call(args: tuple[Any, ...]) -> tuple[Call, str]:
-    q, k, v, p0, p1, table, lo, hi, dense, seed, phi, scale, pattern, not_self, dropout, impl = args
-    call = Call(q, k, v, phi, p0, p1, scale, table, pattern, lo, hi, not_self, dense, dropout, seed)
+    q, k, v, p0, p1, table, lo, hi, dense, seed, phi, scale, pattern, not_self, *rest = args
+    dropout, precision, impl = rest
+    mask = (pattern, lo, hi, not_self, dense)
+    call = Call(q, k, v, phi, p0, p1, scale, table, *mask, dropout, seed, precision)
     return call, impl
 
 
@@ -110,11 +114,25 @@ def _through_the_definition(
     return tuple(next(found) if need else None for need in needs[:6])
 
 
+def _nobody_watches(call: Call) -> bool:
+    """Whether torch neither compiles nor differentiates nor fakes: then it need not see a call."""
+    tensors = [x for x in (call.q, call.k, call.v, call.p0, call.p1, call.table) if x is not None]
+    if torch.compiler.is_compiling() or any(type(x) not in (Tensor, Parameter) for x in tensors):
+        return False
+    if _get_current_dispatch_mode():
+        return False
+    return not (torch.is_grad_enabled() and any(x.requires_grad for x in tensors))
+
+
 _attend.register_autograd(_differentiate, setup_context=_remember)
 
 
 def fused(call: Call, impl: str) -> Tensor:
     """Run a call on a fused implementation, as one operator."""
+    if _nobody_watches(call):  # the way through torch's dispatcher costs more than a small kernel
+        with torch.no_grad():
+            plain: Tensor = import_module(f"regard.attention.{impl}").forward(call)[0]
+        return plain
     out, *_ = _attend(
         call.q,
         call.k,
@@ -131,6 +149,7 @@ def fused(call: Call, impl: str) -> Tensor:
         call.pattern,
         call.not_self,
         call.dropout,
+        call.precision,
         impl,
     )
     result: Tensor = out

@@ -7,15 +7,12 @@ the second process that uses a score does not wait for the compiler. ``REGARD_CA
 from __future__ import annotations
 
 import hashlib
-import os
-import sys
-import tempfile
 from functools import lru_cache
-from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from types import ModuleType
 from typing import Any, NamedTuple
 
+from regard.attention.generated import loaded
 from regard.scores import Additive
 from regard.scores.expression import NAMES, derivative, parse, source
 
@@ -210,36 +207,4 @@ def _driver(drivers: ModuleType, name: str) -> Any:  # noqa: ANN401 - a numba di
 def _loaded(text: str, kind: str) -> ModuleType:
     # numba does not notice when a function that was compiled in has changed in another file
     beside = Path(__file__).with_name("elementary.py").read_bytes()
-    text += f"# with elementary.py {hashlib.sha256(beside).hexdigest()[:16]}\n"
-    name = f"regard_{kind}_{hashlib.sha256(text.encode()).hexdigest()[:16]}"
-    spec = spec_from_file_location(name, _stored(name, text))
-    assert spec is not None
-    assert spec.loader is not None
-    module = module_from_spec(spec)
-    sys.modules[name] = module  # numba looks functions up by their module
-    spec.loader.exec_module(module)
-    return module
-
-
-def _stored(name: str, text: str) -> Path:
-    """A file that holds the text: in the cache, or in a private folder if that fails."""
-    told = os.environ.get("REGARD_CACHE")
-    base = Path(told) if told else Path(os.environ.get("XDG_CACHE_HOME", "~/.cache")) / "regard"
-    try:
-        folder = base.expanduser()
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        path = folder / f"{name}.py"
-        if not path.exists() or path.read_text(encoding="utf-8") != text:
-            _write(path, text)
-    except (OSError, RuntimeError):  # read-only, full, or no home
-        path = Path(tempfile.mkdtemp(prefix="regard-")) / f"{name}.py"
-        _write(path, text)
-    return path
-
-
-def _write(path: Path, text: str) -> None:
-    """Whole or not at all: another process may be reading."""
-    handle, temporary = tempfile.mkstemp(dir=path.parent, suffix=".tmp")
-    with os.fdopen(handle, "w", encoding="utf-8") as file:
-        file.write(text)
-    Path(temporary).replace(path)
+    return loaded(f"{text}# with elementary.py {hashlib.sha256(beside).hexdigest()[:16]}\n", kind)

@@ -1,0 +1,542 @@
+"""Kernels for scores that add up one function over the features; ``build`` writes it for each.
+
+What changes from score to score stands between the two marks below and is generated. As it stands
+here it is the dot product.
+
+Operands of the scores are laid out feature by feature, q as [B, h, n] and k as [B, h, m], in
+float32. A tile has keys by queries where there are few features (KEYS_FIRST): then queries lie
+across the threads and no sum over keys leaves its thread. With many features the exchange costs
+nothing beside the score, and queries by keys gives more threads to a query.
+
+The gradients go in panels: ``weigh`` and ``like`` write the weights of some rows against some
+keys and how the loss likes them, ``tally`` adds up what ``settle`` needs to make of that the slopes
+of the scores, and ``pull_rows`` and ``pull_keys`` send them
+through phi with the *features* across the threads, so that no sum leaves its thread. Panels are
+[entries, rows, keys] and bounded, whatever n and m are.
+
+Sums over features are made a few at a time and then of these, so that roundings do not pile up;
+sums over pairs likewise, the second step in float64.
+"""
+
+from __future__ import annotations
+
+import triton
+import triton.language as tl
+
+from regard.attention.triton.additive import added, additive_tile, of_keys, of_rows
+from regard.attention.triton.elementary import pinned, power, sign, tanh  # noqa: F401 - formulas
+from regard.attention.triton.matrix import base_two, bias, rows_of, settled, shifted, unfit, without
+from regard.attention.triton.visible import (
+    kept,
+    nth_full,
+    nth_masked,
+    row_words,
+    spans,
+    tiles,
+    visible,
+)
+
+LN2 = tl.constexpr(0.6931471805599453)
+LOG2E = tl.constexpr(1.4426950408889634)
+EXACT = tl.constexpr(
+    "tf32x3"
+)  # products of float32 in three of tf32: as good, and several times as fast
+CHUNK = tl.constexpr(32)  # keys of a product of weights and values
+
+# <formula>
+EDGED = tl.constexpr(False)  # whether phi may be -inf
+
+
+@triton.jit
+def phi(q, k, p0, p1):
+    return q * k
+
+
+@triton.jit
+def phi_q(q, k, p0, p1):
+    return k
+
+
+@triton.jit
+def phi_k(q, k, p0, p1):
+    return q
+
+
+@triton.jit
+def phi_p0(q, k, p0, p1):
+    return q * 0.0
+
+
+@triton.jit
+def phi_p1(q, k, p0, p1):
+    return q * 0.0
+
+
+# </formula>
+
+
+@triton.jit
+def one_feature(at_q, at_k, p0, p1, F: tl.constexpr):
+    """phi of one feature, for a tile."""
+    return phi(of_rows(tl.load(at_q), F), of_keys(tl.load(at_k), F), tl.load(p0), tl.load(p1))
+
+
+@triton.jit
+def score_tile(
+    q, k, p0, p1, kind, i0, j0, wide_n, wide_m, h,
+    BM: tl.constexpr, BN: tl.constexpr, KEYS_FIRST: tl.constexpr, ADDITIVE: tl.constexpr,
+):  # fmt: skip
+    """The sum over features of phi, for a tile; rows of q and k are filled up to whole tiles."""
+    at_q, at_k = q + i0 + tl.arange(0, BM), k + j0 + tl.arange(0, BN)
+    F: tl.constexpr = KEYS_FIRST
+    s = tl.zeros([BN, BM] if F else [BM, BN], tl.float32)
+    if ADDITIVE:
+        s = additive_tile(s, at_q, at_k, p0, kind, wide_n, wide_m, h, F)
+    else:
+        fours = h // 4 * 4
+        for f in range(0, fours, 4):  # four at a time and then these: roundings do not pile up
+            a = one_feature(at_q, at_k, p0 + f, p1 + f, F)
+            b = one_feature(at_q + wide_n, at_k + wide_m, p0 + f + 1, p1 + f + 1, F)
+            c = one_feature(at_q + 2 * wide_n, at_k + 2 * wide_m, p0 + f + 2, p1 + f + 2, F)
+            d = one_feature(at_q + 3 * wide_n, at_k + 3 * wide_m, p0 + f + 3, p1 + f + 3, F)
+            s += (a + b) + (c + d)
+            at_q += 4 * wide_n
+            at_k += 4 * wide_m
+        for f in range(fours, h):
+            s += one_feature(at_q, at_k, p0 + f, p1 + f, F)
+            at_q += wide_n
+            at_k += wide_m
+    return s
+
+
+@triton.jit
+def forward_tile(
+    acc, total, top, scratch, q, k, v, p0, p1, kind, table, dense, i0, rows, first, last, low, high,
+    n, m, wide_n, wide_m, h, dv, svm, svd, sdn, sdm, scale, least, keep_scale, tile,
+    BM: tl.constexpr, BN: tl.constexpr, DV: tl.constexpr, MASKED: tl.constexpr,
+    NOT_SELF: tl.constexpr, DENSE: tl.constexpr, TABLE: tl.constexpr, DROP: tl.constexpr,
+    LONG: tl.constexpr, MODE: tl.constexpr, ADDITIVE: tl.constexpr, F: tl.constexpr,
+):  # fmt: skip
+    AXIS: tl.constexpr = 0 if F else 1  # along the keys
+    j = tile * BN + tl.arange(0, BN)
+    i, jj = of_rows(rows, F), of_keys(j, F)
+    s = score_tile(
+        q, k, p0, p1, kind, i0, tile * BN, wide_n, wide_m, h, BM, BN, F, ADDITIVE
+    ) * scale  # fmt: skip
+    if TABLE:
+        s += bias(table, i, jj, n, of_rows(rows < n, F) & of_keys(j < m, F))
+    # a score beyond float32 still has to compare
+    s = tl.minimum(pinned(s), 3.0e38, propagate_nan=tl.PropagateNan.ALL)
+    if MASKED:
+        seen = visible(i, jj, of_rows(first, F), of_rows(last, F), dense, sdn, sdm, NOT_SELF, DENSE)
+        s = tl.where(seen, s, float("-inf"))
+    new = tl.maximum(top, tl.max(s, AXIS))
+    if MASKED or EDGED:
+        unit = tl.where(new == float("-inf"), 0.0, new)
+    else:
+        unit = new
+    decay = tl.exp2(top - unit)
+    p = tl.exp2(s - of_rows(unit, F))
+    if MODE == 2:  # entropy: the mean of the distance from the top
+        below = tl.where(p > 0.0, s - of_rows(unit, F), 0.0)
+        fall = tl.where(top == float("-inf"), 0.0, top - unit)
+        acc = (acc + fall.to(tl.float64) * total) * decay.to(tl.float64)
+        acc += tl.sum(p * below, AXIS).to(tl.float64)
+    if LONG:
+        total = total * decay.to(tl.float64) + tl.sum(p, AXIS).to(tl.float64)
+    else:
+        total = total * decay + tl.sum(p, AXIS)
+    if MODE == 1:  # the average
+        if DROP:
+            stays = kept(of_rows(low, F), of_rows(high, F), jj, least)
+            p = tl.where(stays, p * keep_scale, 0.0)
+        if DV == 1:
+            value = tl.load(v + j.to(tl.int64) * svm, mask=j < m, other=0.0)
+            if MASKED:
+                bad = value * 0.0 != 0.0
+                value = tl.where(bad, 0.0, value)
+                spoiled = tl.max((seen & of_keys(bad, F)).to(tl.int32), AXIS) > 0
+                total = tl.where(spoiled, float("nan"), total)
+            part = tl.sum(p * of_keys(value, F), AXIS)
+            if LONG:
+                acc = acc * decay.to(tl.float64) + part.to(tl.float64)
+            else:
+                acc = acc * decay + part
+        else:
+            # handed over through memory: as an operand all of it would have to be in registers
+            r = tl.arange(0, BM)
+            tl.debug_barrier()
+            tl.store(scratch + of_rows(r, F) * BN + of_keys(tl.arange(0, BN), F), pinned(p))
+            if MASKED:
+                bad_ones = tl.sum(rows_of(v, j, j < m, dv, svm, svd, DV) * 0.0, 1) != 0.0
+                spoils = tl.max((seen & of_keys(bad_ones, F)).to(tl.int32), AXIS) > 0
+                total = tl.where(spoils, float("nan"), total)
+            tl.debug_barrier()
+            if LONG:
+                acc = acc * decay.to(tl.float64)[:, None]
+            else:
+                acc = acc * decay[:, None]
+            for c0 in range(0, BN, CHUNK):
+                c = c0 + tl.arange(0, CHUNK)
+                piece = tl.load(scratch + r[:, None] * BN + c[None, :])
+                here = tile * BN + c
+                values = rows_of(v, here, here < m, dv, svm, svd, DV)
+                if MASKED:
+                    values = without(values, unfit(values))
+                if LONG:
+                    acc += tl.dot(piece, values, input_precision=EXACT).to(tl.float64)
+                else:
+                    acc = tl.dot(piece, values, acc, input_precision=EXACT)
+    return acc, total, new
+
+
+@triton.jit
+def forward(
+    q, k, v, p0, p1, kind, table, lo, hi, dense, seed, out, lse, scratch,
+    svb, svm, svd, sdb, sdn, sdm, n, m, wide_n, wide_m, h, dv, per_mask, per_dense, tables, heads,
+    scale, least, keep_scale,
+    BM: tl.constexpr, BN: tl.constexpr, DV: tl.constexpr, SPANS: tl.constexpr,
+    NOT_SELF: tl.constexpr, DENSE: tl.constexpr, TABLE: tl.constexpr, DROP: tl.constexpr,
+    LONG: tl.constexpr, MODE: tl.constexpr, ADDITIVE: tl.constexpr, KEYS_FIRST: tl.constexpr,
+):  # fmt: skip
+    """lse [B, n] (natural, float64); MODE 1: and out [B, n, dv]; MODE 2: and the entropy [B, n]."""
+    blocks = tl.cdiv(n, BM)
+    entry = (tl.program_id(0) // blocks).to(tl.int64)
+    i0 = (blocks - 1 - tl.program_id(0) % blocks) * BM
+    rows = i0 + tl.arange(0, BM)
+    of_mask = entry // per_mask
+    first, last = spans(lo + of_mask * n, hi + of_mask * n, rows, n, m, SPANS)
+    the_kind = tl.load(kind + entry)
+    low, high = rows.to(tl.uint32), rows.to(tl.uint32)
+    if DROP:
+        low, high = row_words(tl.load(seed), entry * n + rows)
+    if MODE == 1 and DV > 1:
+        acc = tl.zeros([BM, DV], tl.float64 if LONG else tl.float32)
+    else:
+        acc = tl.zeros([BM], tl.float64 if LONG or MODE == 2 else tl.float32)
+    total = tl.zeros([BM], tl.float64 if LONG else tl.float32)
+    top = tl.full([BM], float("-inf"), tl.float32)
+    start, stop, a, b, d0, d1 = tiles(first, last, rows, i0, n, m, BM, BN, NOT_SELF, DENSE)
+    at_q, at_k, at_v = q + entry * wide_n * h, k + entry * wide_m * h, v + entry * svb
+    at_p0, at_p1 = p0 + (entry % heads) * h, p1 + (entry % heads) * h
+    the_table = table + (entry % tables) * (n + m - 1)
+    the_dense = dense + (entry // per_dense) * sdb
+    for t in range((b - a) - (d1 - d0)):
+        acc, total, top = forward_tile(
+            acc, total, top, scratch + tl.program_id(0).to(tl.int64) * BM * BN, at_q, at_k, at_v,
+            at_p0, at_p1, the_kind, the_table, the_dense, i0, rows, first, last, low, high, n, m,
+            wide_n, wide_m, h, dv, svm, svd, sdn, sdm, scale,
+            least, keep_scale, nth_full(t, a, d0, d1), BM, BN, DV, False, NOT_SELF, DENSE, TABLE,
+            DROP, LONG, MODE, ADDITIVE, KEYS_FIRST,
+        )  # fmt: skip
+    for t in range((a - start) + (d1 - d0) + (stop - b)):
+        acc, total, top = forward_tile(
+            acc, total, top, scratch + tl.program_id(0).to(tl.int64) * BM * BN, at_q, at_k, at_v,
+            at_p0, at_p1, the_kind, the_table, the_dense, i0, rows, first, last, low, high, n, m,
+            wide_n, wide_m, h, dv, svm, svd, sdn, sdm, scale,
+            least, keep_scale, nth_masked(t, start, a, b, d0, d1), BM, BN, DV, True, NOT_SELF,
+            DENSE, TABLE, DROP, LONG, MODE, ADDITIVE, KEYS_FIRST,
+        )  # fmt: skip
+    there = rows < n
+    nothing = total == 0.0
+    total = tl.where(nothing, 1.0, total)
+    norm = top.to(tl.float64) * LN2 + tl.log(total.to(tl.float64))
+    norm = tl.where(nothing, float("-inf"), norm)
+    tl.store(lse + entry * n + rows, norm, mask=there)
+    if MODE == 1:
+        if DV == 1:
+            acc = acc / total
+            acc = tl.where(tl.abs(acc) == float("inf"), float("nan"), acc)
+            tl.store(out + entry * n + rows, acc.to(tl.float32), mask=there)
+        else:
+            acc = acc / total[:, None]
+            acc = tl.where(tl.abs(acc) == float("inf"), float("nan"), acc)
+            c = tl.arange(0, DV)
+            at = out + (entry * n + rows)[:, None] * dv + c[None, :]
+            tl.store(at, acc.to(tl.float32), mask=there[:, None] & (c < dv)[None, :])
+    if MODE == 2:
+        spread_out = tl.log(total.to(tl.float64)) - acc * LN2 / total.to(tl.float64)
+        spread_out = tl.where(nothing, 0.0, spread_out)
+        tl.store(out + entry * n + rows, spread_out.to(tl.float32), mask=there)
+
+
+@triton.jit
+def weigh(
+    q, k, p0, p1, kind, table, lo, hi, dense, lse, weights,
+    sdb, sdn, sdm, n, m, wide_n, wide_m, h, per_mask, per_dense, tables, heads, scale,
+    e_first, i_first, i_count, j_first, j_count,
+    BM: tl.constexpr, BN: tl.constexpr, SPANS: tl.constexpr, NOT_SELF: tl.constexpr,
+    DENSE: tl.constexpr, TABLE: tl.constexpr, ADDITIVE: tl.constexpr, KEYS_FIRST: tl.constexpr,
+):  # fmt: skip
+    """A panel [entries, rows, keys] of weights."""
+    F: tl.constexpr = KEYS_FIRST
+    blocks, wide = tl.cdiv(i_count, BM), tl.cdiv(j_count, BN)
+    local = (tl.program_id(0) // (blocks * wide)).to(tl.int64)
+    entry = e_first + local
+    rest = tl.program_id(0) % (blocks * wide)
+    r0, c0 = (rest // wide) * BM, (rest % wide) * BN
+    r, c = r0 + tl.arange(0, BM), c0 + tl.arange(0, BN)
+    rows, j = i_first + r, j_first + c
+    there = r < i_count
+    of_mask = entry // per_mask
+    first, last = spans(lo + of_mask * n, hi + of_mask * n, rows, n, m, SPANS)
+    last = tl.where(there, last, 0)
+    some = first < last
+    begin = tl.min(tl.where(some, first, m), 0)
+    end = tl.max(tl.where(some, last, 0), 0)
+    inside = of_rows(there, F) & of_keys(c < j_count, F)
+    p = tl.zeros([BN, BM] if F else [BM, BN], tl.float32)
+    if (j_first + c0 < end) & (j_first + c0 + BN > begin):
+        norm = base_two(tl.load(lse + entry * n + rows, mask=there, other=0.0))
+        i, jj = of_rows(rows, F), of_keys(j, F)
+        s = score_tile(
+            q + entry * wide_n * h, k + entry * wide_m * h, p0 + (entry % heads) * h,
+            p1 + (entry % heads) * h, tl.load(kind + entry), i_first + r0, j_first + c0, wide_n,
+            wide_m, h, BM, BN, F, ADDITIVE,
+        ) * scale  # fmt: skip
+        if TABLE:
+            s += bias(table + (entry % tables) * (n + m - 1), i, jj, n, inside)
+        s = tl.minimum(pinned(s), 3.0e38, propagate_nan=tl.PropagateNan.ALL)
+        seen = inside & visible(
+            i, jj, of_rows(first, F), of_rows(last, F), dense + (entry // per_dense) * sdb, sdn,
+            sdm, NOT_SELF, DENSE,
+        )  # fmt: skip
+        p = tl.where(seen, tl.exp2(shifted(s, of_rows(norm, F), True)), 0.0)
+    at = (local * i_count + of_rows(r, F)) * j_count + of_keys(c, F)
+    tl.store(weights + at, p, mask=inside)
+
+
+@triton.jit
+def like(
+    dout, v, weights, likes, seed, svb, svm, svd, n, m, dv, least, keep_scale,
+    e_first, i_first, i_count, j_first, j_count,
+    BM: tl.constexpr, BN: tl.constexpr, DV: tl.constexpr, DROP: tl.constexpr,
+):  # fmt: skip
+    """A panel of how much the loss likes each key: <dout, v>, of those that have a weight."""
+    blocks, wide = tl.cdiv(i_count, BM), tl.cdiv(j_count, BN)
+    local = (tl.program_id(0) // (blocks * wide)).to(tl.int64)
+    entry = e_first + local
+    rest = tl.program_id(0) % (blocks * wide)
+    r = (rest // wide) * BM + tl.arange(0, BM)
+    c = (rest % wide) * BN + tl.arange(0, BN)
+    there, here = r < i_count, c < j_count
+    douts = rows_of(dout + entry * n * dv, i_first + r, there, dv, dv, 1, DV)
+    values = rows_of(v + entry * svb, j_first + c, here, dv, svm, svd, DV)
+    g = tl.dot(douts, tl.trans(pinned(values)), input_precision=EXACT)
+    if DROP:
+        low, high = row_words(tl.load(seed), entry * n + i_first + r)
+        stays = kept(low[:, None], high[:, None], (j_first + c)[None, :], least)
+        g = tl.where(stays, g * keep_scale, 0.0)
+    at = (local * i_count + r)[:, None] * j_count + c[None, :]
+    inside = there[:, None] & here[None, :]
+    p = tl.load(weights + at, mask=inside, other=0.0)
+    tl.store(likes + at, tl.where(p > 0.0, g, 0.0), mask=inside)  # hidden, it may be anything
+
+
+@triton.jit
+def tally(
+    weights, likes, sums, n, e_first, i_first, i_count, j_count,
+    BM: tl.constexpr, BN: tl.constexpr,
+):  # fmt: skip
+    """sums[i] += the sums of p and of p * likes over a panel's keys, in float64."""
+    blocks = tl.cdiv(i_count, BM)
+    local = (tl.program_id(0) // blocks).to(tl.int64)
+    r = (tl.program_id(0) % blocks) * BM + tl.arange(0, BM)
+    there = r < i_count
+    total = tl.zeros([BM], tl.float64)
+    weighted = tl.zeros([BM], tl.float64)
+    for c0 in range(0, j_count, BN):
+        c = c0 + tl.arange(0, BN)
+        inside = there[:, None] & (c < j_count)[None, :]
+        at = (local * i_count + r)[:, None] * j_count + c[None, :]
+        p = tl.load(weights + at, mask=inside, other=0.0).to(tl.float64)
+        g = tl.load(likes + at, mask=inside, other=0.0).to(tl.float64)
+        total += tl.sum(p, 1)
+        weighted += tl.sum(p * g, 1)
+    at_sum = sums + ((e_first + local) * n + i_first + r) * 2
+    tl.store(at_sum, tl.load(at_sum, mask=there, other=0.0) + total, mask=there)
+    tl.store(at_sum + 1, tl.load(at_sum + 1, mask=there, other=0.0) + weighted, mask=there)
+
+
+@triton.jit
+def settle(
+    weights, likes, sums, seed, n, least, keep_scale, e_first, i_first, i_count, j_first, j_count,
+    BM: tl.constexpr, BN: tl.constexpr, DROP: tl.constexpr,
+):  # fmt: skip
+    """In a panel: likes become slopes of the scores, weights become what dropout leaves of them."""
+    blocks, wide = tl.cdiv(i_count, BM), tl.cdiv(j_count, BN)
+    local = (tl.program_id(0) // (blocks * wide)).to(tl.int64)
+    entry = e_first + local
+    rest = tl.program_id(0) % (blocks * wide)
+    r = (rest // wide) * BM + tl.arange(0, BM)
+    c = (rest % wide) * BN + tl.arange(0, BN)
+    inside = (r < i_count)[:, None] & (c < j_count)[None, :]
+    at_sum = sums + (entry * n + i_first + r) * 2
+    total = tl.load(at_sum, mask=r < i_count, other=0.0)
+    weighted = tl.load(at_sum + 1, mask=r < i_count, other=0.0)
+    mean = tl.where(total > 0.0, weighted / tl.where(total > 0.0, total, 1.0), 0.0)
+    at = (local * i_count + r)[:, None] * j_count + c[None, :]
+    p = tl.load(weights + at, mask=inside, other=0.0)
+    g = tl.load(likes + at, mask=inside, other=0.0)
+    tl.store(likes + at, settled(p, g, mean[:, None], True), mask=inside)
+    if DROP:
+        low, high = row_words(tl.load(seed), entry * n + i_first + r)
+        stays = kept(low[:, None], high[:, None], (j_first + c)[None, :], least)
+        tl.store(weights + at, tl.where(stays, p * keep_scale, 0.0), mask=inside)
+
+
+@triton.jit
+def pulled(ds, slope):
+    """A pair whose ds is 0 sends nothing, even where the slope of phi is infinite."""
+    return tl.where(ds != 0.0, ds * slope, 0.0)
+
+
+@triton.jit
+def pull_rows(
+    q, k, p0, p1, lo, hi, slopes, dq, sums0, sums1, n, m, h, per_mask, heads, e_first, i_first,
+    i_count, j_first, j_count, entries, splits,
+    SPANS: tl.constexpr, BI: tl.constexpr, BJ: tl.constexpr, BH: tl.constexpr,
+    TO_P0: tl.constexpr, TO_P1: tl.constexpr,
+):  # fmt: skip
+    """dq[split, entry, i, f] = sum over some of the panel's keys of ds * dphi/dq; parameters' too.
+
+    q and k here are [B, n, h] and [B, m, h]. A tile is [BI, BJ, BH], the features across threads.
+    """
+    blocks = tl.cdiv(i_count, BI)
+    wide = tl.cdiv(h, BH)
+    f = (tl.program_id(0) % wide) * BH + tl.arange(0, BH)
+    split = (tl.program_id(0) // wide % splits).to(tl.int64)
+    block = tl.program_id(0) // wide // splits % blocks
+    local = (tl.program_id(0) // wide // splits // blocks).to(tl.int64)
+    entry = e_first + local
+    r = block * BI + tl.arange(0, BI)
+    here = f < h
+    there = (r < i_count)[:, None] & here[None, :]
+    x = tl.load(q + (entry * n + i_first + r)[:, None] * h + f[None, :], mask=there, other=0.0)
+    x = x[:, None, :]
+    a = tl.load(p0 + (entry % heads) * h + f, mask=here, other=0.0)[None, None, :]
+    b = tl.load(p1 + (entry % heads) * h + f, mask=here, other=0.0)[None, None, :]
+    nothing = tl.zeros([BI, BH], tl.float32)
+    acc, rest = nothing, nothing
+    to_p0, rest_p0, to_p1, rest_p1 = nothing, nothing, nothing, nothing
+    of_mask = entry // per_mask
+    first, last = spans(lo + of_mask * n, hi + of_mask * n, i_first + r, n, m, SPANS)
+    last = tl.where(r < i_count, last, 0)
+    begin = tl.maximum(tl.min(tl.where(first < last, first, m), 0) - j_first, 0) // BJ * BJ
+    end = tl.minimum(tl.max(tl.where(first < last, last, 0), 0) - j_first, j_count)
+    each = tl.cdiv(tl.cdiv(tl.maximum(end - begin, 0), BJ), splits) * BJ
+    begin += split * each
+    end = tl.minimum(begin + each, end)
+    for c0 in range(begin, end, BJ):
+        c = c0 + tl.arange(0, BJ)
+        live = (r < i_count)[:, None] & (c < j_count)[None, :]
+        at_ds = slopes + (local * i_count + r)[:, None] * j_count + c[None, :]
+        ds = tl.load(at_ds, mask=live, other=0.0)[:, :, None]
+        keys = (c < j_count)[:, None] & here[None, :]
+        at_k = k + (entry * m + j_first + c)[:, None] * h + f[None, :]
+        y = tl.load(at_k, mask=keys, other=0.0)[None, :, :]
+        acc, rest = added(acc, rest, tl.sum(pulled(ds, phi_q(x, y, a, b)), 1))
+        if TO_P0:
+            to_p0, rest_p0 = added(to_p0, rest_p0, tl.sum(pulled(ds, phi_p0(x, y, a, b)), 1))
+        if TO_P1:
+            to_p1, rest_p1 = added(to_p1, rest_p1, tl.sum(pulled(ds, phi_p1(x, y, a, b)), 1))
+    at = dq + ((split * entries + local) * i_count + r)[:, None] * h + f[None, :]
+    tl.store(at, acc + rest, mask=there)
+    at_sum = ((split * entries + local) * blocks + block) * h + f
+    if TO_P0:
+        total = tl.sum(to_p0.to(tl.float64), 0) + tl.sum(rest_p0.to(tl.float64), 0)
+        tl.store(sums0 + at_sum, total, mask=here)
+    if TO_P1:
+        other = tl.sum(to_p1.to(tl.float64), 0) + tl.sum(rest_p1.to(tl.float64), 0)
+        tl.store(sums1 + at_sum, other, mask=here)
+
+
+@triton.jit
+def pull_keys(
+    q, k, p0, p1, lo, hi, slopes, dk, n, m, h, per_mask, heads, e_first, i_first, i_count,
+    j_first, j_count,
+    SPANS: tl.constexpr, BI: tl.constexpr, BJ: tl.constexpr, BH: tl.constexpr,
+):  # fmt: skip
+    """dk[j, f] += sum over the panel's rows of ds * dphi/dk, in float64 across panels."""
+    blocks = tl.cdiv(j_count, BJ)
+    wide = tl.cdiv(h, BH)
+    local = (tl.program_id(0) // (blocks * wide)).to(tl.int64)
+    entry = e_first + local
+    rest = tl.program_id(0) % (blocks * wide)
+    c = (rest // wide) * BJ + tl.arange(0, BJ)
+    f = (rest % wide) * BH + tl.arange(0, BH)
+    here = f < h
+    there = (c < j_count)[:, None] & here[None, :]
+    y = tl.load(k + (entry * m + j_first + c)[:, None] * h + f[None, :], mask=there, other=0.0)
+    y = y[None, :, :]
+    a = tl.load(p0 + (entry % heads) * h + f, mask=here, other=0.0)[None, None, :]
+    b = tl.load(p1 + (entry % heads) * h + f, mask=here, other=0.0)[None, None, :]
+    acc = tl.zeros([BJ, BH], tl.float32)
+    lost = tl.zeros([BJ, BH], tl.float32)
+    j0 = j_first + (rest // wide) * BJ
+    of_mask = entry // per_mask
+    for r0 in range(0, i_count, BI):
+        r = r0 + tl.arange(0, BI)
+        seen = 1
+        if SPANS:
+            first, last = spans(lo + of_mask * n, hi + of_mask * n, i_first + r, n, m, SPANS)
+            sees = (r < i_count) & (first < j0 + BJ) & (last > j0) & (first < last)
+            seen = tl.max(sees.to(tl.int32), 0)
+        if seen > 0:
+            live = (r < i_count)[:, None] & (c < j_count)[None, :]
+            at_ds = slopes + (local * i_count + r)[:, None] * j_count + c[None, :]
+            ds = tl.load(at_ds, mask=live, other=0.0)[:, :, None]
+            rows = (r < i_count)[:, None] & here[None, :]
+            at_q = q + (entry * n + i_first + r)[:, None] * h + f[None, :]
+            x = tl.load(at_q, mask=rows, other=0.0)[:, None, :]
+            acc, lost = added(acc, lost, tl.sum(pulled(ds, phi_k(x, y, a, b)), 0))
+    at = dk + (entry * m + j_first + c)[:, None] * h + f[None, :]
+    tl.store(at, tl.load(at, mask=there, other=0.0) + (acc + lost), mask=there)
+
+
+@triton.jit
+def spread(
+    weights, dout, dv_out, n, m, dv, e_first, i_first, i_count, j_first, j_count,
+    BM: tl.constexpr, BN: tl.constexpr, DV: tl.constexpr,
+):  # fmt: skip
+    """dv[j] += sum over the panel's rows of p * dout, in float64 across panels."""
+    blocks = tl.cdiv(j_count, BN)
+    local = (tl.program_id(0) // blocks).to(tl.int64)
+    entry = e_first + local
+    c = (tl.program_id(0) % blocks) * BN + tl.arange(0, BN)
+    here = c < j_count
+    acc = tl.zeros([BN, DV], tl.float32)
+    for r0 in range(0, i_count, BM):
+        r = r0 + tl.arange(0, BM)
+        there = r < i_count
+        at = (local * i_count + r)[:, None] * j_count + c[None, :]
+        p = tl.load(weights + at, mask=there[:, None] & here[None, :], other=0.0)
+        douts = rows_of(dout + entry * n * dv, i_first + r, there, dv, dv, 1, DV)
+        dead = tl.max((p != 0.0).to(tl.int32), 1) == 0  # who sees nothing may be given anything
+        acc = tl.dot(tl.trans(pinned(p)), without(douts, dead), acc, input_precision=EXACT)
+    f = tl.arange(0, DV)
+    at_out = dv_out + (entry * m + j_first + c)[:, None] * dv + f[None, :]
+    inside = here[:, None] & (f < dv)[None, :]
+    tl.store(at_out, tl.load(at_out, mask=inside, other=0.0) + acc.to(tl.float64), mask=inside)
+
+
+@triton.jit
+def along(
+    slopes, dtable, n, m, e_first, e_count, i_first, i_count, j_first, j_count, tables,
+    WIDTH: tl.constexpr,
+):  # fmt: skip
+    """dtable[t] += the slopes at the distance j - i = t - (n - 1), of all entries of a table."""
+    which = (tl.program_id(1)).to(tl.int64)
+    t = (tl.program_id(0) * WIDTH + tl.arange(0, WIDTH)).to(tl.int64)
+    distance = t - (n - 1)
+    acc = tl.zeros([WIDTH], tl.float64)
+    for local in range(e_count):
+        if (e_first + local) % tables == which:
+            for r in range(i_count):
+                c = distance + (i_first + r) - j_first
+                inside = (c >= 0) & (c < j_count)
+                at = (local * i_count + r) * j_count + c
+                acc += tl.load(slopes + at, mask=inside, other=0.0).to(tl.float64)
+    at_table = dtable + which * (n + m - 1) + t
+    there = t < n + m - 1
+    tl.store(at_table, tl.load(at_table, mask=there, other=0.0) + acc, mask=there)

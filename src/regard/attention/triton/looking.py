@@ -1,0 +1,247 @@
+"""Kernels that look at the weights of a dot product, from q, k and the rows' normalisers.
+
+Each makes a tile of weights, reduces it and forgets it. For other scores ``features.weigh`` makes
+panels of weights and torch reduces those.
+"""
+
+from __future__ import annotations
+
+import triton
+import triton.language as tl
+
+from regard.attention.triton.elementary import product
+from regard.attention.triton.matrix import LN2, base_two, bias, rows_of, shifted
+from regard.attention.triton.visible import spans, visible
+
+__all__ = ["entropies", "overview", "received", "rectangle", "tile_sums"]
+
+
+@triton.jit
+def weights_tile(
+    queries, norm, k, table, dense, rows, first, last, j, m, n, d, skm, skd, sdn, sdm, scale,
+    D: tl.constexpr, MASKED: tl.constexpr, NOT_SELF: tl.constexpr, DENSE: tl.constexpr,
+    TABLE: tl.constexpr, WIDE: tl.constexpr, PRECISION: tl.constexpr,
+):  # fmt: skip
+    """The weights [BM, BN] and the scores in base 2 they come from."""
+    keys = rows_of(k, j, j < m, d, skm, skd, D)
+    s = product(queries, tl.trans(keys), PRECISION) * scale
+    if TABLE:
+        there = (rows < n)[:, None] & (j < m)[None, :]
+        s += bias(table, rows[:, None], j[None, :], n, there)
+    p = tl.exp2(shifted(s, norm[:, None], WIDE))
+    if MASKED:
+        seen = visible(
+            rows[:, None],
+            j[None, :],
+            first[:, None],
+            last[:, None],
+            dense,
+            sdn,
+            sdm,
+            NOT_SELF,
+            DENSE,
+        )
+        p = tl.where(seen, p, 0.0)
+    return p, s
+
+
+@triton.jit
+def overview(
+    q, k, table, lo, hi, dense, lse, partial,
+    sqb, sqn, sqd, skb, skm, skd, sdb, sdn, sdm, n, m, d, per_mask, per_dense, tables, scale,
+    height, width, blocks, splits,
+    BM: tl.constexpr, BN: tl.constexpr, D: tl.constexpr, SPANS: tl.constexpr,
+    NOT_SELF: tl.constexpr, DENSE: tl.constexpr, TABLE: tl.constexpr, WIDE: tl.constexpr,
+    MASS: tl.constexpr, NEGATIVE: tl.constexpr, PRECISION: tl.constexpr,
+):  # fmt: skip
+    """partial[B, height, blocks, width]: sums (or maxima) of some rows of a cell by cell of keys.
+
+    Cell c of a side with so many cells has the positions whose number times cells, divided by the
+    side's length, is c.
+    """
+    split = tl.program_id(0) % splits
+    rest = tl.program_id(0) // splits
+    block = rest % blocks
+    cell = (rest // blocks) % height
+    entry = (rest // blocks // height).to(tl.int64)
+    stop_row = ((cell + 1).to(tl.int64) * n + height - 1) // height
+    start_row = (cell.to(tl.int64) * n + height - 1) // height
+    rows = (start_row + block * BM + tl.arange(0, BM)).to(tl.int32)
+    there = rows < stop_row
+    of_mask = entry // per_mask
+    first, last = spans(lo + of_mask * n, hi + of_mask * n, rows, n, m, SPANS)
+    last = tl.where(there, last, 0)
+    queries = rows_of(q + entry * sqb, rows, there, d, sqn, sqd, D)
+    if NEGATIVE:
+        queries = (-queries.to(tl.float32)).to(queries.dtype)
+    norm = base_two(tl.load(lse + entry * n + rows, mask=there, other=float("-inf")))
+    if not WIDE:
+        norm = norm.to(tl.float32)
+    begin = tl.min(tl.where(first < last, first, m), 0)
+    end = tl.max(tl.where(first < last, last, 0), 0)
+    each = tl.cdiv(width, splits)
+    zero = entry * 0  # in int64: a cell's number times m may be large
+    for c in range(split * each, tl.minimum(split * each + each, width)):
+        j0 = ((zero + c) * m + width - 1) // width
+        j1 = ((zero + c) * m + m + width - 1) // width
+        found = tl.zeros([BM], tl.float32)
+        if (j0 < end) & (j1 > begin):
+            for j_first in range(j0, j1, BN):
+                j = j_first + tl.arange(0, BN)
+                p, _ = weights_tile(
+                    queries, norm, k + entry * skb, table + (entry % tables) * (n + m - 1),
+                    dense + (entry // per_dense) * sdb, rows, first, last, j, m, n, d, skm, skd,
+                    sdn, sdm, scale, D, SPANS, NOT_SELF, DENSE, TABLE, WIDE, PRECISION,
+                )  # fmt: skip
+                if j_first + BN > j1:
+                    p = tl.where((j < j1)[None, :], p, 0.0)
+                if MASS:
+                    found += tl.sum(p, 1)
+                else:
+                    found = tl.maximum(found, tl.max(p, 1))
+        at = partial + ((entry * height + cell) * blocks + block) * width + c
+        if MASS:
+            tl.store(at, tl.sum(found, 0))
+        else:
+            tl.store(at, tl.max(found, 0))
+
+
+@triton.jit
+def tile_sums(
+    q, k, table, lo, hi, dense, lse, partial,
+    sqb, sqn, sqd, skb, skm, skd, sdb, sdn, sdm, n, m, d, per_mask, per_dense, tables, scale,
+    splits,
+    BM: tl.constexpr, BN: tl.constexpr, D: tl.constexpr, SPANS: tl.constexpr,
+    NOT_SELF: tl.constexpr, DENSE: tl.constexpr, TABLE: tl.constexpr, WIDE: tl.constexpr,
+    MASS: tl.constexpr, NEGATIVE: tl.constexpr, PRECISION: tl.constexpr,
+):  # fmt: skip
+    """partial[B, n / BM, m / BN]: the sum (or the largest) of each tile, where tiles are whole.
+
+    For an overview whose cells are made of whole tiles: one flat loop, which the compiler can fill
+    with the loads of the tiles to come.
+    """
+    split = tl.program_id(0) % splits
+    blocks, wide = n // BM, m // BN
+    block = tl.program_id(0) // splits % blocks
+    entry = (tl.program_id(0) // splits // blocks).to(tl.int64)
+    rows = block * BM + tl.arange(0, BM)
+    of_mask = entry // per_mask
+    first, last = spans(lo + of_mask * n, hi + of_mask * n, rows, n, m, SPANS)
+    queries = rows_of(q + entry * sqb, rows, rows < n, d, sqn, sqd, D)
+    if NEGATIVE:
+        queries = (-queries.to(tl.float32)).to(queries.dtype)
+    norm = base_two(tl.load(lse + entry * n + rows))
+    if not WIDE:
+        norm = norm.to(tl.float32)
+    each = tl.cdiv(wide, splits)
+    at = partial + (entry * blocks + block) * wide
+    for tile in range(split * each, tl.minimum(split * each + each, wide)):
+        p, _ = weights_tile(
+            queries, norm, k + entry * skb, table + (entry % tables) * (n + m - 1),
+            dense + (entry // per_dense) * sdb, rows, first, last, tile * BN + tl.arange(0, BN), m,
+            n, d, skm, skd, sdn, sdm, scale, D, SPANS, NOT_SELF, DENSE, TABLE, WIDE, PRECISION,
+        )  # fmt: skip
+        if MASS:
+            tl.store(at + tile, tl.sum(tl.sum(p, 1), 0))
+        else:
+            tl.store(at + tile, tl.max(tl.max(p, 1), 0))
+
+
+@triton.jit
+def entropies(
+    q, k, table, lo, hi, dense, lse, out,
+    sqb, sqn, sqd, skb, skm, skd, sdb, sdn, sdm, n, m, d, per_mask, per_dense, tables, scale,
+    BM: tl.constexpr, BN: tl.constexpr, D: tl.constexpr, SPANS: tl.constexpr,
+    NOT_SELF: tl.constexpr, DENSE: tl.constexpr, TABLE: tl.constexpr, WIDE: tl.constexpr,
+    NEGATIVE: tl.constexpr, PRECISION: tl.constexpr,
+):  # fmt: skip
+    """-sum p log p of each row, in nats: log p is the score less the normaliser."""
+    blocks = tl.cdiv(n, BM)
+    entry = (tl.program_id(0) // blocks).to(tl.int64)
+    rows = (tl.program_id(0) % blocks) * BM + tl.arange(0, BM)
+    there = rows < n
+    of_mask = entry // per_mask
+    first, last = spans(lo + of_mask * n, hi + of_mask * n, rows, n, m, SPANS)
+    queries = rows_of(q + entry * sqb, rows, there, d, sqn, sqd, D)
+    if NEGATIVE:
+        queries = (-queries.to(tl.float32)).to(queries.dtype)
+    norm = base_two(tl.load(lse + entry * n + rows, mask=there, other=float("-inf")))
+    begin = tl.min(tl.where(first < last, first, m), 0) // BN * BN
+    end = tl.max(tl.where(first < last, last, 0), 0)
+    total = tl.zeros([BM], tl.float64)
+    for j0 in range(begin, end, BN):
+        j = j0 + tl.arange(0, BN)
+        p, s = weights_tile(
+            queries, norm, k + entry * skb, table + (entry % tables) * (n + m - 1),
+            dense + (entry // per_dense) * sdb, rows, first, last, j, m, n, d, skm, skd, sdn, sdm,
+            scale, D, True, NOT_SELF, DENSE, TABLE, WIDE, PRECISION,
+        )  # fmt: skip
+        surprise = tl.where(p > 0.0, -shifted(s, norm[:, None], True), 0.0)
+        total += tl.sum(p * surprise, 1).to(tl.float64)
+    tl.store(out + entry * n + rows, (total * LN2).to(tl.float32), mask=there)
+
+
+@triton.jit
+def received(
+    q, k, table, lo, hi, dense, lse, out,
+    sqb, sqn, sqd, skb, skm, skd, sdb, sdn, sdm, n, m, d, per_mask, per_dense, tables, scale,
+    BM: tl.constexpr, BN: tl.constexpr, D: tl.constexpr, SPANS: tl.constexpr,
+    NOT_SELF: tl.constexpr, DENSE: tl.constexpr, TABLE: tl.constexpr, WIDE: tl.constexpr,
+    NEGATIVE: tl.constexpr, PRECISION: tl.constexpr,
+):  # fmt: skip
+    """The sum of the weights on each key, over all queries, in float64."""
+    blocks = tl.cdiv(m, BN)
+    entry = (tl.program_id(0) // blocks).to(tl.int64)
+    j0 = (tl.program_id(0) % blocks) * BN
+    j = j0 + tl.arange(0, BN)
+    of_mask = entry // per_mask
+    total = tl.zeros([BN], tl.float64)
+    for i0 in range(0, n, BM):
+        rows = i0 + tl.arange(0, BM)
+        there = rows < n
+        first, last = spans(lo + of_mask * n, hi + of_mask * n, rows, n, m, SPANS)
+        sees = (first < j0 + BN) & (last > j0) & (first < last)
+        if tl.max(sees.to(tl.int32), 0) > 0:
+            queries = rows_of(q + entry * sqb, rows, there, d, sqn, sqd, D)
+            if NEGATIVE:
+                queries = (-queries.to(tl.float32)).to(queries.dtype)
+            norm = base_two(tl.load(lse + entry * n + rows, mask=there, other=float("-inf")))
+            p, _ = weights_tile(
+                queries, norm, k + entry * skb, table + (entry % tables) * (n + m - 1),
+                dense + (entry // per_dense) * sdb, rows, first, last, j, m, n, d, skm, skd, sdn,
+                sdm, scale, D, True, NOT_SELF, DENSE, TABLE, WIDE, PRECISION,
+            )  # fmt: skip
+            total += tl.sum(p, 0).to(tl.float64)
+    tl.store(out + entry * m + j, total, mask=j < m)
+
+
+@triton.jit
+def rectangle(
+    q, k, table, lo, hi, dense, lse, out,
+    sqb, sqn, sqd, skb, skm, skd, sdb, sdn, sdm, n, m, d, per_mask, per_dense, tables, scale,
+    i_first, i_count, j_first, j_count,
+    BM: tl.constexpr, BN: tl.constexpr, D: tl.constexpr, SPANS: tl.constexpr,
+    NOT_SELF: tl.constexpr, DENSE: tl.constexpr, TABLE: tl.constexpr, WIDE: tl.constexpr,
+    NEGATIVE: tl.constexpr, PRECISION: tl.constexpr,
+):  # fmt: skip
+    """out[B, rows, keys]: the weights themselves."""
+    tall, wide = tl.cdiv(i_count, BM), tl.cdiv(j_count, BN)
+    entry = (tl.program_id(0) // (tall * wide)).to(tl.int64)
+    rest = tl.program_id(0) % (tall * wide)
+    r = (rest // wide) * BM + tl.arange(0, BM)
+    c = (rest % wide) * BN + tl.arange(0, BN)
+    rows, j = i_first + r, j_first + c
+    there = r < i_count
+    of_mask = entry // per_mask
+    first, last = spans(lo + of_mask * n, hi + of_mask * n, rows, n, m, SPANS)
+    queries = rows_of(q + entry * sqb, rows, there, d, sqn, sqd, D)
+    if NEGATIVE:
+        queries = (-queries.to(tl.float32)).to(queries.dtype)
+    norm = base_two(tl.load(lse + entry * n + rows, mask=there, other=float("-inf")))
+    p, _ = weights_tile(
+        queries, norm, k + entry * skb, table + (entry % tables) * (n + m - 1),
+        dense + (entry // per_dense) * sdb, rows, first, last, j, m, n, d, skm, skd, sdn, sdm,
+        scale, D, True, NOT_SELF, DENSE, TABLE, WIDE, PRECISION,
+    )  # fmt: skip
+    at = (entry * i_count + r)[:, None] * j_count + c[None, :]
+    tl.store(out + at, p.to(out.dtype.element_ty), mask=there[:, None] & (c < j_count)[None, :])

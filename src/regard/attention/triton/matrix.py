@@ -1,0 +1,609 @@
+"""The dot product's kernels: scores, averages and all their gradients as matrix products.
+
+A block of threads takes BM queries and goes through the tiles of BN keys they see; the tile of
+scores [BM, BN] is all that exists of the n x m matrix. Scores are in base 2 (``scale`` has log2(e)
+in it), because the hardware's exponential is. In float32 long sums are carried in float64.
+
+A masked key is absent. Its score is -inf and its weight 0, but 0 * NaN is NaN. Kernels do not look
+out for it; they note which of their results are not finite, and a second launch does those again,
+CAREFUL: in a tile that hides anything, rows of k and v that are not finite are zeroed, and the
+queries that do see one are given their NaN by hand. It also holds scores and sums beyond float32,
+by powers of two. Where nothing was noted, all it does is look at the notes.
+"""
+
+from __future__ import annotations
+
+import triton
+import triton.language as tl
+
+from regard.attention.triton.elementary import product, product_added
+from regard.attention.triton.visible import (
+    kept,
+    nth_full,
+    nth_masked,
+    row_words,
+    spans,
+    tiles,
+    visible,
+)
+
+__all__ = ["columns", "deltas", "forward", "means", "to_keys", "to_queries"]
+
+LN2 = tl.constexpr(0.6931471805599453)
+LOG2E = tl.constexpr(1.4426950408889634)
+DOWN = tl.constexpr(2.0**-40)  # what CAREFUL multiplies q and k by; fp16 has no need of it
+UP = tl.constexpr(2.0**80)
+DOWN_V = tl.constexpr(2.0**-24)
+UP_V = tl.constexpr(2.0**24)
+
+
+@triton.jit
+def rows_of(x, at, there, width, stride_row, stride_col, W: tl.constexpr):
+    """x[at, :width] as [rows, W], zeros where there is nothing."""
+    c = tl.arange(0, W)
+    where = x + at.to(tl.int64)[:, None] * stride_row + c.to(tl.int64)[None, :] * stride_col
+    return tl.load(where, mask=there[:, None] & (c < width)[None, :], other=0.0)
+
+
+@triton.jit
+def full_rows_of(x, at, width, stride_row, stride_col, W: tl.constexpr, EVEN: tl.constexpr):
+    """The same where every row is there; EVEN: and every column."""
+    c = tl.arange(0, W)
+    where = x + at.to(tl.int64)[:, None] * stride_row + c.to(tl.int64)[None, :] * stride_col
+    if EVEN:
+        return tl.load(where)
+    return tl.load(where, mask=(c < width)[None, :], other=0.0)
+
+
+@triton.jit
+def unfit(x):
+    """Which rows of x hold something that is not finite."""
+    return tl.sum(x.to(tl.float32) * 0.0, 1) != 0.0
+
+
+@triton.jit
+def without(x, rows):
+    """x with some rows set to zero."""
+    return tl.where(rows[:, None], tl.zeros_like(x), x)
+
+
+@triton.jit
+def scaled(x, by):
+    """x times a power of two; half precision of the small range stays as it is."""
+    if x.dtype == tl.float16:
+        return x
+    else:
+        return (x.to(tl.float32) * by).to(x.dtype)
+
+
+@triton.jit
+def bias(table, i, j, n, there):
+    """What the distance adds, in base 2."""
+    return tl.load(table + (j - i + (n - 1)).to(tl.int64), mask=there, other=0.0) * LOG2E
+
+
+@triton.jit
+def shifted(s, by, WIDE: tl.constexpr):
+    """s - by: by is in float64, and in float32 s must not lose what it is good for."""
+    if WIDE:
+        return (s.to(tl.float64) - by).to(tl.float32)
+    else:
+        return s - by.to(tl.float32)
+
+
+@triton.jit
+def forward_tile(
+    acc, total, top, q, k, v, table, dense, at_k, at_v, rows, first, last, low, high, n, m, d, dv,
+    skm, skd, svm, svd, sdn, sdm, scale, least, keep_scale, tile,
+    BN: tl.constexpr, D: tl.constexpr, DV: tl.constexpr, EVEN: tl.constexpr, MASKED: tl.constexpr,
+    NOT_SELF: tl.constexpr, DENSE: tl.constexpr, TABLE: tl.constexpr, DROP: tl.constexpr,
+    LONG: tl.constexpr, VALUES: tl.constexpr, PRECISION: tl.constexpr, CAREFUL: tl.constexpr,
+):  # fmt: skip
+    j = tile * BN + tl.arange(0, BN)
+    if MASKED:
+        keys = rows_of(at_k, j, j < m, d, skm, skd, D)
+    else:
+        keys = full_rows_of(at_k, j, d, skm, skd, D, EVEN)
+    if CAREFUL:
+        keys = scaled(keys, DOWN)
+    s = product(q, tl.trans(keys), PRECISION)  # [BM, BN]
+    if CAREFUL:
+        if keys.dtype != tl.float16:
+            s = s * UP
+    if TABLE:
+        there = (rows < n)[:, None] & (j < m)[None, :]
+        s = s * scale + bias(table, rows[:, None], j[None, :], n, there)
+        factor = 1.0
+    else:
+        factor = scale
+    if CAREFUL:
+        s = tl.minimum(s, 3.0e38, propagate_nan=tl.PropagateNan.ALL)
+    if MASKED:
+        seen = visible(
+            rows[:, None],
+            j[None, :],
+            first[:, None],
+            last[:, None],
+            dense,
+            sdn,
+            sdm,
+            NOT_SELF,
+            DENSE,
+        )
+        s = tl.where(seen, s, float("-inf"))
+    new = tl.maximum(top, tl.max(s, 1) * factor)
+    if CAREFUL:
+        new = tl.minimum(new, 3.0e38)
+    if MASKED:
+        unit = tl.where(new == float("-inf"), 0.0, new)  # nothing seen yet: -inf - -inf is NaN
+    else:
+        unit = new
+    decay = tl.exp2(top - unit)
+    p = tl.exp2(s * factor - unit[:, None])
+    if LONG:
+        total = total * decay.to(tl.float64) + tl.sum(p, 1).to(tl.float64)
+    else:
+        total = total * decay + tl.sum(p, 1)
+    if VALUES:
+        if DROP:
+            p = tl.where(kept(low[:, None], high[:, None], j[None, :], least), p * keep_scale, 0.0)
+        if MASKED:
+            values = rows_of(at_v, j, j < m, dv, svm, svd, DV)
+            if CAREFUL:
+                bad = unfit(values)
+                values = without(values, bad)
+                spoiled = tl.max((seen & bad[None, :]).to(tl.int32), 1) > 0
+                total = tl.where(spoiled, float("nan"), total)
+        else:
+            values = full_rows_of(at_v, j, dv, svm, svd, DV, EVEN)
+        if CAREFUL:
+            values = scaled(values, DOWN_V)
+        if LONG:
+            part = product(p.to(values.dtype), values, PRECISION)
+            acc = acc * decay.to(tl.float64)[:, None] + part.to(tl.float64)
+        else:
+            acc = product_added(p.to(values.dtype), values, acc * decay[:, None], PRECISION)
+    return acc, total, new
+
+
+@triton.jit
+def forward(
+    q, k, v, table, lo, hi, dense, seed, out, lse, notes,
+    sqb, sqn, sqd, skb, skm, skd, svb, svm, svd, sdb, sdn, sdm,
+    n, m, d, dv, per_mask, per_dense, tables, scale, least, keep_scale,
+    BM: tl.constexpr, BN: tl.constexpr, D: tl.constexpr, DV: tl.constexpr, EVEN: tl.constexpr,
+    SPANS: tl.constexpr, NOT_SELF: tl.constexpr, DENSE: tl.constexpr, TABLE: tl.constexpr,
+    DROP: tl.constexpr, LONG: tl.constexpr, VALUES: tl.constexpr, NEGATIVE: tl.constexpr,
+    PRECISION: tl.constexpr, CAREFUL: tl.constexpr,
+):  # fmt: skip
+    """out [B, n, dv] and lse [B, n] (natural, float64); VALUES off: lse alone."""
+    if CAREFUL:
+        if tl.load(notes + tl.program_id(0)) == 0:
+            return
+    blocks = tl.cdiv(n, BM)
+    entry = (tl.program_id(0) // blocks).to(tl.int64)
+    i0 = (blocks - 1 - tl.program_id(0) % blocks) * BM  # under a causal mask the long ones first
+    rows = i0 + tl.arange(0, BM)
+    of_mask = entry // per_mask
+    first, last = spans(lo + of_mask * n, hi + of_mask * n, rows, n, m, SPANS)
+    at_k, at_v = k + entry * skb, v + entry * svb
+    the_dense = dense + (entry // per_dense) * sdb
+    the_table = table + (entry % tables) * (n + m - 1)
+    queries = rows_of(q + entry * sqb, rows, rows < n, d, sqn, sqd, D)
+    if NEGATIVE:
+        queries = (-queries.to(tl.float32)).to(queries.dtype)
+    if CAREFUL:
+        queries = scaled(queries, DOWN)
+    low, high = rows.to(tl.uint32), rows.to(tl.uint32)
+    if DROP:
+        low, high = row_words(tl.load(seed), entry * n + rows)
+    if LONG:
+        acc = tl.zeros([BM, DV], tl.float64)
+        total = tl.zeros([BM], tl.float64)
+    else:
+        acc = tl.zeros([BM, DV], tl.float32)
+        total = tl.zeros([BM], tl.float32)
+    top = tl.full([BM], float("-inf"), tl.float32)
+    start, stop, a, b, d0, d1 = tiles(first, last, rows, i0, n, m, BM, BN, NOT_SELF, DENSE)
+    for t in range((b - a) - (d1 - d0)):
+        acc, total, top = forward_tile(
+            acc, total, top, queries, k, v, the_table, the_dense, at_k, at_v, rows, first, last,
+            low, high, n, m, d, dv, skm, skd, svm, svd, sdn, sdm, scale, least, keep_scale,
+            nth_full(t, a, d0, d1), BN, D, DV, EVEN, False, NOT_SELF, DENSE, TABLE, DROP, LONG,
+            VALUES, PRECISION, CAREFUL,
+        )  # fmt: skip
+    for t in range((a - start) + (d1 - d0) + (stop - b)):
+        acc, total, top = forward_tile(
+            acc, total, top, queries, k, v, the_table, the_dense, at_k, at_v, rows, first, last,
+            low, high, n, m, d, dv, skm, skd, svm, svd, sdn, sdm, scale, least, keep_scale,
+            nth_masked(t, start, a, b, d0, d1), BN, D, DV, EVEN, True, NOT_SELF, DENSE, TABLE, DROP,
+            LONG, VALUES, PRECISION, CAREFUL,
+        )  # fmt: skip
+    there = rows < n
+    nothing = total == 0.0
+    total = tl.where(nothing, 1.0, total)
+    norm = top.to(tl.float64) * LN2 + tl.log(total.to(tl.float64))
+    norm = tl.where(nothing, float("-inf"), norm)
+    tl.store(lse + entry * n + rows, norm, mask=there)
+    wrong = tl.max((norm != norm).to(tl.int32), 0)
+    if VALUES:
+        acc = acc / total[:, None]
+        if CAREFUL:
+            if q.dtype.element_ty != tl.float16:
+                acc = acc * UP_V
+            acc = tl.where(tl.abs(acc) == float("inf"), float("nan"), acc)  # it saw an infinity
+        wrong = tl.max(tl.max((acc - acc != 0.0).to(tl.int32), 1), 0)
+        c = tl.arange(0, DV)
+        at = out + (entry * n + rows)[:, None] * dv + c[None, :]
+        tl.store(at, acc.to(out.dtype.element_ty), mask=there[:, None] & (c < dv)[None, :])
+    if not CAREFUL:
+        tl.store(notes + tl.program_id(0), wrong)
+
+
+@triton.jit
+def base_two(norm):
+    """A row's normaliser in base 2; of one that saw nothing, what makes all its weights 0."""
+    return tl.where(norm == float("-inf"), float("inf"), norm * LOG2E)
+
+
+@triton.jit
+def deltas(out, dout, lse, mean, norms, dv, count, BM: tl.constexpr, DV: tl.constexpr):
+    """mean[r] = <dout[r], out[r]>: the mean of the likes, as good as half precision knows it."""
+    rows = tl.program_id(0).to(tl.int64) * BM + tl.arange(0, BM)
+    c = tl.arange(0, DV)
+    at = rows[:, None] * dv + c[None, :]
+    there = (rows < count)[:, None] & (c < dv)[None, :]
+    x = tl.load(out + at, mask=there, other=0.0).to(tl.float32)
+    y = tl.load(dout + at, mask=there, other=0.0).to(tl.float32)
+    tl.store(mean + rows, tl.sum(x * y, 1), mask=rows < count)
+    norm = base_two(tl.load(lse + rows, mask=rows < count, other=0.0))
+    tl.store(norms + rows, norm.to(tl.float32), mask=rows < count)
+
+
+@triton.jit
+def slopes_tile(
+    q, dout, norm, mean, table, dense, at_k, at_v, rows, first, last, low, high, n, m, d, dv,
+    skm, skd, svm, svd, sdn, sdm, scale, least, keep_scale, tile,
+    BN: tl.constexpr, D: tl.constexpr, DV: tl.constexpr, EVEN: tl.constexpr, MASKED: tl.constexpr,
+    NOT_SELF: tl.constexpr, DENSE: tl.constexpr, TABLE: tl.constexpr, DROP: tl.constexpr,
+    WIDE: tl.constexpr, PRECISION: tl.constexpr, CAREFUL: tl.constexpr,
+):  # fmt: skip
+    """Weights, how much the loss likes each key, and the keys, for a tile [BM, BN]."""
+    j = tile * BN + tl.arange(0, BN)
+    if MASKED:
+        keys = rows_of(at_k, j, j < m, d, skm, skd, D)
+        values = rows_of(at_v, j, j < m, dv, svm, svd, DV)
+    else:
+        keys = full_rows_of(at_k, j, d, skm, skd, D, EVEN)
+        values = full_rows_of(at_v, j, dv, svm, svd, DV, EVEN)
+    s = product(q, tl.trans(keys), PRECISION) * scale
+    if TABLE:
+        there = (rows < n)[:, None] & (j < m)[None, :]
+        s += bias(table, rows[:, None], j[None, :], n, there)
+    p = tl.exp2(shifted(s, norm[:, None], WIDE))
+    likes = product(dout, tl.trans(values), PRECISION)
+    if DROP:
+        likes = tl.where(
+            kept(low[:, None], high[:, None], j[None, :], least), likes * keep_scale, 0.0
+        )
+    if MASKED:
+        seen = visible(
+            rows[:, None],
+            j[None, :],
+            first[:, None],
+            last[:, None],
+            dense,
+            sdn,
+            sdm,
+            NOT_SELF,
+            DENSE,
+        )
+        p = tl.where(seen, p, 0.0)
+        likes = tl.where(seen, likes, 0.0)
+        if CAREFUL:
+            keys = without(keys, unfit(keys))
+    return p, likes, keys
+
+
+@triton.jit
+def means(
+    q, k, v, dout, table, lo, hi, dense, seed, lse, mean, norms,
+    sqb, sqn, sqd, skb, skm, skd, svb, svm, svd, sdb, sdn, sdm,
+    n, m, d, dv, per_mask, per_dense, tables, scale, least, keep_scale,
+    BM: tl.constexpr, BN: tl.constexpr, D: tl.constexpr, DV: tl.constexpr, EVEN: tl.constexpr,
+    SPANS: tl.constexpr, NOT_SELF: tl.constexpr, DENSE: tl.constexpr, TABLE: tl.constexpr,
+    DROP: tl.constexpr, NEGATIVE: tl.constexpr, PRECISION: tl.constexpr,
+):  # fmt: skip
+    """The mean of the likes from the likes themselves, in float64, for float32.
+
+    <dout, out> is the same up to a rounding of ``out``, and where one weight is near 1, the slope
+    of the softmax is the difference of two numbers that agree in all digits but that one.
+    """
+    blocks = tl.cdiv(n, BM)
+    entry = (tl.program_id(0) // blocks).to(tl.int64)
+    i0 = (blocks - 1 - tl.program_id(0) % blocks) * BM
+    rows = i0 + tl.arange(0, BM)
+    there = rows < n
+    of_mask = entry // per_mask
+    first, last = spans(lo + of_mask * n, hi + of_mask * n, rows, n, m, SPANS)
+    at_k, at_v = k + entry * skb, v + entry * svb
+    the_dense = dense + (entry // per_dense) * sdb
+    the_table = table + (entry % tables) * (n + m - 1)
+    queries = rows_of(q + entry * sqb, rows, there, d, sqn, sqd, D)
+    if NEGATIVE:
+        queries = (-queries.to(tl.float32)).to(queries.dtype)
+    douts = rows_of(dout + entry * n * dv, rows, there, dv, dv, 1, DV)
+    norm = base_two(tl.load(lse + entry * n + rows, mask=there, other=0.0))
+    low, high = rows.to(tl.uint32), rows.to(tl.uint32)
+    if DROP:
+        low, high = row_words(tl.load(seed), entry * n + rows)
+    total = tl.zeros([BM], tl.float64)
+    weighted = tl.zeros([BM], tl.float64)
+    start, stop, a, b, d0, d1 = tiles(first, last, rows, i0, n, m, BM, BN, NOT_SELF, DENSE)
+    for t in range((b - a) - (d1 - d0)):
+        p, likes, _ = slopes_tile(
+            queries, douts, norm, norm, the_table, the_dense, at_k, at_v, rows, first, last, low,
+            high, n, m, d, dv, skm, skd, svm, svd, sdn, sdm, scale, least, keep_scale,
+            nth_full(t, a, d0, d1), BN, D, DV, EVEN, False, NOT_SELF, DENSE, TABLE, DROP, True,
+            PRECISION, False,
+        )  # fmt: skip
+        total += tl.sum(p.to(tl.float64), 1)
+        weighted += tl.sum(p.to(tl.float64) * likes.to(tl.float64), 1)
+    for t in range((a - start) + (d1 - d0) + (stop - b)):
+        p, likes, _ = slopes_tile(
+            queries, douts, norm, norm, the_table, the_dense, at_k, at_v, rows, first, last, low,
+            high, n, m, d, dv, skm, skd, svm, svd, sdn, sdm, scale, least, keep_scale,
+            nth_masked(t, start, a, b, d0, d1), BN, D, DV, EVEN, True, NOT_SELF, DENSE, TABLE, DROP,
+            True, PRECISION, False,
+        )  # fmt: skip
+        total += tl.sum(p.to(tl.float64), 1)
+        weighted += tl.sum(p.to(tl.float64) * likes.to(tl.float64), 1)
+    found = tl.where(total > 0.0, weighted / tl.where(total > 0.0, total, 1.0), 0.0)
+    tl.store(mean + entry * n + rows, found, mask=there)
+    tl.store(norms + entry * n + rows, norm, mask=there)
+
+
+@triton.jit
+def settled(p, likes, mean, WIDE: tl.constexpr):
+    """ds = p * (likes - their mean).
+
+    In float32: a weight of 0 has no slope, whatever its value; one of 1 leaves others none to give.
+    """
+    ds = p * shifted(likes, mean, WIDE)
+    if WIDE:
+        ds = tl.where((p == 0.0) | (p == 1.0), 0.0, ds)
+    return ds
+
+
+@triton.jit
+def to_queries(
+    q, k, v, dout, table, lo, hi, dense, seed, norms, mean, dq, notes,
+    sqb, sqn, sqd, skb, skm, skd, svb, svm, svd, sdb, sdn, sdm,
+    n, m, d, dv, per_mask, per_dense, tables, scale, factor, least, keep_scale,
+    BM: tl.constexpr, BN: tl.constexpr, D: tl.constexpr, DV: tl.constexpr, EVEN: tl.constexpr,
+    SPANS: tl.constexpr, NOT_SELF: tl.constexpr, DENSE: tl.constexpr, TABLE: tl.constexpr,
+    DROP: tl.constexpr, WIDE: tl.constexpr, LONG: tl.constexpr, NEGATIVE: tl.constexpr,
+    PRECISION: tl.constexpr, CAREFUL: tl.constexpr,
+):  # fmt: skip
+    """dq = factor * ds @ k."""
+    if CAREFUL:
+        if tl.load(notes + tl.program_id(0)) == 0:
+            return
+    blocks = tl.cdiv(n, BM)
+    entry = (tl.program_id(0) // blocks).to(tl.int64)
+    i0 = (blocks - 1 - tl.program_id(0) % blocks) * BM
+    rows = i0 + tl.arange(0, BM)
+    there = rows < n
+    of_mask = entry // per_mask
+    first, last = spans(lo + of_mask * n, hi + of_mask * n, rows, n, m, SPANS)
+    at_k, at_v = k + entry * skb, v + entry * svb
+    the_dense = dense + (entry // per_dense) * sdb
+    the_table = table + (entry % tables) * (n + m - 1)
+    queries = rows_of(q + entry * sqb, rows, there, d, sqn, sqd, D)
+    if NEGATIVE:
+        queries = (-queries.to(tl.float32)).to(queries.dtype)
+    douts = rows_of(dout + entry * n * dv, rows, there, dv, dv, 1, DV)
+    norm = tl.load(norms + entry * n + rows, mask=there, other=float("inf"))
+    middle = tl.load(mean + entry * n + rows, mask=there, other=0.0)
+    low, high = rows.to(tl.uint32), rows.to(tl.uint32)
+    if DROP:
+        low, high = row_words(tl.load(seed), entry * n + rows)
+    if LONG:
+        acc = tl.zeros([BM, D], tl.float64)
+    else:
+        acc = tl.zeros([BM, D], tl.float32)
+    start, stop, a, b, d0, d1 = tiles(first, last, rows, i0, n, m, BM, BN, NOT_SELF, DENSE)
+    for t in range((b - a) - (d1 - d0)):
+        p, likes, keys = slopes_tile(
+            queries, douts, norm, middle, the_table, the_dense, at_k, at_v, rows, first, last, low,
+            high, n, m, d, dv, skm, skd, svm, svd, sdn, sdm, scale, least, keep_scale,
+            nth_full(t, a, d0, d1), BN, D, DV, EVEN, False, NOT_SELF, DENSE, TABLE, DROP, WIDE,
+            PRECISION, CAREFUL,
+        )  # fmt: skip
+        ds = settled(p, likes, middle[:, None], WIDE).to(keys.dtype)
+        if LONG:
+            acc += product(ds, keys, PRECISION).to(tl.float64)
+        else:
+            acc = product_added(ds, keys, acc, PRECISION)
+    for t in range((a - start) + (d1 - d0) + (stop - b)):
+        p, likes, keys = slopes_tile(
+            queries, douts, norm, middle, the_table, the_dense, at_k, at_v, rows, first, last, low,
+            high, n, m, d, dv, skm, skd, svm, svd, sdn, sdm, scale, least, keep_scale,
+            nth_masked(t, start, a, b, d0, d1), BN, D, DV, EVEN, True, NOT_SELF, DENSE, TABLE, DROP,
+            WIDE, PRECISION, CAREFUL,
+        )  # fmt: skip
+        ds = settled(p, likes, middle[:, None], WIDE).to(keys.dtype)
+        if LONG:
+            acc += product(ds, keys, PRECISION).to(tl.float64)
+        else:
+            acc = product_added(ds, keys, acc, PRECISION)
+    c = tl.arange(0, D)
+    at = dq + (entry * n + rows)[:, None] * d + c[None, :]
+    tl.store(at, (acc * factor).to(dq.dtype.element_ty), mask=there[:, None] & (c < d)[None, :])
+    if not CAREFUL:
+        tl.store(notes + tl.program_id(0), tl.max(tl.max((acc - acc != 0.0).to(tl.int32), 1), 0))
+
+
+@triton.jit
+def columns(
+    lo, hi, found, n, m, blocks_n, blocks_m,
+    BM: tl.constexpr, BN: tl.constexpr, NOT_SELF: tl.constexpr, DENSE: tl.constexpr,
+):  # fmt: skip
+    """For a tile of keys: the blocks of queries that see it, from first to last, and among them a
+    run that sees it whole. Four numbers a tile; O(n) looks, no n x m."""
+    of_mask = (tl.program_id(0) // blocks_m).to(tl.int64)
+    tile = tl.program_id(0) % blocks_m
+    j0, j1 = tile * BN, tl.minimum(tile * BN + BN, m)
+    first, last = blocks_n, 0
+    whole, broken = blocks_n, blocks_n
+    for block in range(blocks_n):
+        rows = block * BM + tl.arange(0, BM)
+        there = rows < n
+        a = tl.maximum(tl.load(lo + of_mask * n + rows, mask=there, other=0), 0)
+        b = tl.minimum(tl.load(hi + of_mask * n + rows, mask=there, other=0), m)
+        sees = tl.max((there & (a < j1) & (b > j0) & (a < b)).to(tl.int32), 0) > 0
+        misses = tl.max((there & ((a > j0) | (b < j1))).to(tl.int32), 0) > 0
+        if NOT_SELF:
+            misses = misses | ((block * BM < j1) & (block * BM + BM > j0))
+        if DENSE:
+            misses = True
+        misses = misses | (block * BM + BM > n)  # rows behind the end are hidden one by one
+        first = tl.where(sees, tl.minimum(first, block), first)
+        last = tl.where(sees, block + 1, last)
+        start_here = sees & (misses == 0) & (whole == blocks_n)
+        end_here = misses & (whole < blocks_n) & (broken == blocks_n)
+        whole = tl.where(start_here, block, whole)
+        broken = tl.where(end_here, block, broken)
+    last = tl.maximum(first, last)
+    whole = tl.minimum(tl.maximum(whole, first), last)
+    broken = tl.minimum(tl.maximum(broken, whole), last)
+    at = found + tl.program_id(0).to(tl.int64) * 4
+    tl.store(at, first)
+    tl.store(at + 1, last)
+    tl.store(at + 2, whole)
+    tl.store(at + 3, broken)
+
+
+@triton.jit
+def keys_tile(
+    dk, dv_acc, k, v, q, dout, norms, mean, table, lo, hi, dense, seed_value, entry, block, j, n, m,
+    d, dv, sqn, sqd, sdn, sdm, scale, least, keep_scale,
+    BM: tl.constexpr, D: tl.constexpr, DV: tl.constexpr, EVEN: tl.constexpr,
+    MASKED: tl.constexpr, SPANS: tl.constexpr, NOT_SELF: tl.constexpr, DENSE: tl.constexpr,
+    TABLE: tl.constexpr, DROP: tl.constexpr, WIDE: tl.constexpr, LONG: tl.constexpr,
+    NEGATIVE: tl.constexpr, PRECISION: tl.constexpr, CAREFUL: tl.constexpr,
+):  # fmt: skip
+    rows = block * BM + tl.arange(0, BM)
+    there = rows < n
+    if MASKED:
+        queries = rows_of(q, rows, there, d, sqn, sqd, D)
+        douts = rows_of(dout, rows, there, dv, dv, 1, DV)
+        norm = tl.load(norms + rows, mask=there, other=float("inf"))
+        middle = tl.load(mean + rows, mask=there, other=0.0)
+    else:
+        queries = full_rows_of(q, rows, d, sqn, sqd, D, EVEN)
+        douts = full_rows_of(dout, rows, dv, dv, 1, DV, EVEN)
+        norm = tl.load(norms + rows)
+        middle = tl.load(mean + rows)
+    if CAREFUL:
+        # a query may hold anything where it sees nothing
+        queries = without(queries, unfit(queries))
+        douts = without(douts, norm == float("inf"))
+    if NEGATIVE:
+        queries = (-queries.to(tl.float32)).to(queries.dtype)
+    s = product(k, tl.trans(queries), PRECISION) * scale  # [BN, BM]
+    if TABLE:
+        s += bias(table, rows[None, :], j[:, None], n, there[None, :] & (j < m)[:, None])
+    p = tl.exp2(shifted(s, norm[None, :], WIDE))
+    likes = product(v, tl.trans(douts), PRECISION)
+    if MASKED:
+        first, last = spans(lo, hi, rows, n, m, SPANS)
+        seen = visible(
+            rows[None, :],
+            j[:, None],
+            first[None, :],
+            last[None, :],
+            dense,
+            sdn,
+            sdm,
+            NOT_SELF,
+            DENSE,
+        )
+        p = tl.where(seen, p, 0.0)
+        likes = tl.where(seen, likes, 0.0)
+    given = p
+    if DROP:
+        low, high = row_words(seed_value, entry * n + rows)
+        stays = kept(low[None, :], high[None, :], j[:, None], least)
+        given = tl.where(stays, p * keep_scale, 0.0)
+        likes = tl.where(stays, likes * keep_scale, 0.0)
+    ds = settled(p, likes, middle[None, :], WIDE)
+    if LONG:
+        dv_acc += product(given.to(douts.dtype), douts, PRECISION).to(tl.float64)
+        dk += product(ds.to(queries.dtype), queries, PRECISION).to(tl.float64)
+    else:
+        dv_acc = product_added(given.to(douts.dtype), douts, dv_acc, PRECISION)
+        dk = product_added(ds.to(queries.dtype), queries, dk, PRECISION)
+    return dk, dv_acc
+
+
+@triton.jit
+def to_keys(
+    q, k, v, dout, table, lo, hi, dense, seed, norms, mean, found, dk, dv_out, notes,
+    sqb, sqn, sqd, skb, skm, skd, svb, svm, svd, sdb, sdn, sdm,
+    n, m, d, dv, per_mask, per_dense, tables, scale, factor, least, keep_scale,
+    BM: tl.constexpr, BN: tl.constexpr, D: tl.constexpr, DV: tl.constexpr, EVEN: tl.constexpr,
+    SPANS: tl.constexpr, NOT_SELF: tl.constexpr, DENSE: tl.constexpr, TABLE: tl.constexpr,
+    DROP: tl.constexpr, WIDE: tl.constexpr, LONG: tl.constexpr, NEGATIVE: tl.constexpr,
+    PRECISION: tl.constexpr, CAREFUL: tl.constexpr,
+):  # fmt: skip
+    """dk = factor * ds^T @ q, dv = p^T @ dout."""
+    if CAREFUL:
+        if tl.load(notes + tl.program_id(0)) == 0:
+            return
+    blocks = tl.cdiv(m, BN)
+    entry = (tl.program_id(0) // blocks).to(tl.int64)
+    tile = tl.program_id(0) % blocks
+    j = tile * BN + tl.arange(0, BN)
+    of_mask = entry // per_mask
+    at = found + (of_mask * blocks + tile) * 4
+    begin, end, whole, broken = tl.load(at), tl.load(at + 1), tl.load(at + 2), tl.load(at + 3)
+    keys = rows_of(k + entry * skb, j, j < m, d, skm, skd, D)
+    values = rows_of(v + entry * svb, j, j < m, dv, svm, svd, DV)
+    seed_value = entry
+    if DROP:
+        seed_value = tl.load(seed)
+    if LONG:
+        acc_k = tl.zeros([BN, D], tl.float64)
+        acc_v = tl.zeros([BN, DV], tl.float64)
+    else:
+        acc_k = tl.zeros([BN, D], tl.float32)
+        acc_v = tl.zeros([BN, DV], tl.float32)
+    for block in range(whole, broken):
+        acc_k, acc_v = keys_tile(
+            acc_k, acc_v, keys, values, q + entry * sqb, dout + entry * n * dv, norms + entry * n,
+            mean + entry * n, table + (entry % tables) * (n + m - 1), lo + of_mask * n,
+            hi + of_mask * n, dense + (entry // per_dense) * sdb, seed_value, entry, block, j, n, m,
+            d, dv, sqn, sqd, sdn, sdm, scale, least, keep_scale, BM, D, DV, EVEN, False, SPANS,
+            NOT_SELF, DENSE, TABLE, DROP, WIDE, LONG, NEGATIVE, PRECISION, CAREFUL,
+        )  # fmt: skip
+    for t in range((whole - begin) + (end - broken)):
+        block = tl.where(begin + t < whole, begin + t, broken + t - (whole - begin))
+        acc_k, acc_v = keys_tile(
+            acc_k, acc_v, keys, values, q + entry * sqb, dout + entry * n * dv, norms + entry * n,
+            mean + entry * n, table + (entry % tables) * (n + m - 1), lo + of_mask * n,
+            hi + of_mask * n, dense + (entry // per_dense) * sdb, seed_value, entry, block, j, n, m,
+            d, dv, sqn, sqd, sdn, sdm, scale, least, keep_scale, BM, D, DV, EVEN, True, SPANS,
+            NOT_SELF, DENSE, TABLE, DROP, WIDE, LONG, NEGATIVE, PRECISION, CAREFUL,
+        )  # fmt: skip
+    there = (j < m)[:, None]
+    c = tl.arange(0, D)
+    at = dk + (entry * m + j)[:, None] * d + c[None, :]
+    tl.store(at, (acc_k * factor).to(dk.dtype.element_ty), mask=there & (c < d)[None, :])
+    c = tl.arange(0, DV)
+    at = dv_out + (entry * m + j)[:, None] * dv + c[None, :]
+    tl.store(at, acc_v.to(dv_out.dtype.element_ty), mask=there & (c < dv)[None, :])
+    if not CAREFUL:
+        wrong = tl.max(tl.max((acc_k - acc_k != 0.0).to(tl.int32), 1), 0)
+        wrong = tl.maximum(wrong, tl.max(tl.max((acc_v - acc_v != 0.0).to(tl.int32), 1), 0))
+        tl.store(notes + tl.program_id(0), wrong)
