@@ -45,6 +45,7 @@ class Spec:
     size: float = 1.0  # of the numbers
     away: float = 0.0  # how far from the origin
     seed: int = 0
+    device: str = "cpu"
 
     def __str__(self) -> str:
         """As the line that makes it again, with what is not the default."""
@@ -52,7 +53,7 @@ class Spec:
         return f"Spec({', '.join(f'{k}={x!r}' for k, x in told.items())})"
 
 
-def draw(rng: random.Random) -> Spec:
+def draw(rng: random.Random, device: str = "cpu") -> Spec:
     """A random case, small sizes and sizes around a tile's edge more often than others."""
 
     def size(most: int) -> int:
@@ -81,7 +82,8 @@ def draw(rng: random.Random) -> Spec:
     while spec.batch * spec.heads * spec.n * spec.m * (spec.d + spec.v) > MOST:
         largest = max(("n", "m", "d", "v"), key=lambda name: getattr(spec, name))
         spec = replace(spec, **{largest: getattr(spec, largest) // 2})
-    return spec
+    # elsewhere than on the CPU, whatever is chosen there
+    return spec if device == "cpu" else replace(spec, device=device, impl="auto")
 
 
 def laid_out(x: torch.Tensor, layout: str) -> torch.Tensor:
@@ -116,6 +118,7 @@ def build(spec: Spec) -> tuple[Case, torch.dtype]:
         MASKS[spec.mask](spec.batch, spec.n, spec.m),
         spec.dropout,
         spec.seed,
+        spec.device,
     )
     return case, DTYPES[spec.dtype]
 
@@ -150,7 +153,7 @@ def check(spec: Spec) -> float:
             got = spoiled.grads[name]
             assert torch.equal(got, g), f"{garbage} in a hidden key changes gradient of {name}"
         for name in ("k", "v"):
-            there = spoiled.grads[name].masked_select(gone)
+            there = spoiled.grads[name].masked_select(gone.to(spec.device))
             assert not there.any(), f"a hidden key has a gradient of {name}"
     return max(case.used(spec.impl, dtype).values())
 
@@ -167,6 +170,8 @@ def failure(spec: Spec) -> str:
 def shrink(spec: Spec, seconds: float = 20.0) -> Spec:
     """The smallest case found in a while that still fails."""
     simplest, stop = Spec(), time.monotonic() + seconds
+    if spec.device != "cpu":  # elsewhere the default is refused, which is no finding
+        simplest = Spec(impl=spec.impl, device=spec.device)
     changed = True
     while changed and time.monotonic() < stop:
         changed = False
@@ -185,12 +190,12 @@ def shrink(spec: Spec, seconds: float = 20.0) -> Spec:
     return spec
 
 
-def run(cases: int, seed: int, seconds: float = float("inf")) -> list[str]:
+def run(cases: int, seed: int, seconds: float = float("inf"), device: str = "cpu") -> list[str]:
     """Draw and check cases; what failed, shrunk, one line each."""
     rng = random.Random(seed)
     found, used, start = [], [], time.monotonic()
     for number in range(cases):
-        spec = draw(rng)
+        spec = draw(rng, device)
         try:
             used.append(check(spec))
         except Exception:  # noqa: BLE001 - whatever it is, it is a finding
@@ -217,10 +222,13 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--cases", type=int, default=20_000, help="how many (%(default)s)")
     parser.add_argument("--seed", type=int, default=None, help="default: drawn, and printed")
+    parser.add_argument("--device", default="cpu", help="where to run them (%(default)s)")
     told = parser.parse_args()
+    if told.device.startswith("cuda") and not torch.cuda.is_available():
+        parser.error("there is no GPU here")
     seed = random.SystemRandom().randrange(1 << 30) if told.seed is None else told.seed
     print(f"seed {seed}")  # noqa: T201
-    return 1 if run(told.cases, seed) else 0
+    return 1 if run(told.cases, seed, device=told.device) else 0
 
 
 if __name__ == "__main__":

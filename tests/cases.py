@@ -34,7 +34,7 @@ from regard import (
     Window,
     attend,
 )
-from regard.masks import Mask
+from regard.masks import And, Mask
 from regard.scores import Biased, Score
 from regard.testing import assert_within_budget, budget_used
 
@@ -92,19 +92,28 @@ class Result(NamedTuple):
     grads: dict[str, Tensor]
 
 
-def in_dtype(score: Score, dtype: torch.dtype) -> tuple[Score, dict[str, Tensor]]:
+def in_dtype(
+    score: Score, dtype: torch.dtype, device: str = "cpu"
+) -> tuple[Score, dict[str, Tensor]]:
     """The score with its tensors in a dtype and wanting gradients, and those tensors by name."""
     if isinstance(score, Biased):
-        inner, found = in_dtype(score.score, dtype)
-        bias, more = in_dtype(score.bias, dtype)  # type: ignore[arg-type]
+        inner, found = in_dtype(score.score, dtype, device)
+        bias, more = in_dtype(score.bias, dtype, device)  # type: ignore[arg-type]
         return Biased(inner, bias), found | more  # type: ignore[arg-type]
     changed = {
-        name: x.float().to(dtype).detach().requires_grad_()
+        name: x.float().to(device, dtype).detach().requires_grad_()
         for name, x in vars(score).items()
         if isinstance(x, Tensor)
     }
     kept = {name: x for name, x in vars(score).items() if name != "text"}
     return type(score)(**(kept | changed)), changed
+
+
+def on_device(mask: Mask | None, device: str) -> Mask | None:
+    """The mask where the queries are; but for Dense, masks move by themselves."""
+    if isinstance(mask, And):
+        return And(*(on_device(part, device) for part in (mask.first, mask.second)))
+    return Dense(mask.seen.to(device)) if isinstance(mask, Dense) else mask
 
 
 @dataclass(frozen=True)
@@ -118,19 +127,23 @@ class Case:
     mask: Mask | None = None
     dropout: float = 0.0
     seed: int = 0
+    device: str = "cpu"
 
     def run(self, impl: str, dtype: torch.dtype, given: torch.dtype) -> Result:
         """Forward and backward in a dtype, on numbers that exist in the dtype ``given``."""
         q, k, v = (
-            x.to(given).to(dtype).detach().requires_grad_() for x in (self.q, self.k, self.v)
+            x.to(self.device, given).to(dtype).detach().requires_grad_()
+            for x in (self.q, self.k, self.v)
         )
         wide = torch.float64 if dtype == torch.float64 else torch.float32
-        score, learned = in_dtype(self.score, wide)
+        score, learned = in_dtype(self.score, wide, self.device)
+        mask = on_device(self.mask, self.device)
         out = attend(
-            q, k, v, score=score, mask=self.mask, dropout=self.dropout, seed=self.seed, impl=impl
+            q, k, v, score=score, mask=mask, dropout=self.dropout, seed=self.seed, impl=impl
         )
         # every output counts, each differently
-        loss = torch.linspace(-1, 1, out.numel(), dtype=torch.float64).sin().to(given).to(dtype)
+        loss = torch.linspace(-1, 1, out.numel(), dtype=torch.float64).sin().to(given)
+        loss = loss.to(self.device, dtype)
         wanted = {"q": q, "k": k, "v": v} | learned
         found = torch.autograd.grad(
             out, list(wanted.values()), loss.view(out.shape), allow_unused=True

@@ -60,10 +60,3 @@ def test_a_change_of_the_elementary_functions_is_a_new_kernel(monkeypatch):
     loaded = build._loaded("x = 1\n", "test")
     monkeypatch.setattr(Path, "read_bytes", lambda path: b"other")
     assert build._loaded("x = 1\n", "test").__file__ != loaded.__file__
-
-
-def test_a_file_that_was_tampered_with_is_written_anew(tmp_path, monkeypatch):
-    monkeypatch.setenv("REGARD_CACHE", str(tmp_path))
-    path = build._stored("some_name", "right = 1\n")
-    path.write_text("raise SystemExit\n")
-    assert build._stored("some_name", "right = 1\n").read_text() == "right = 1\n"

@@ -1,0 +1,223 @@
+"""That a slip in the kernels would be noticed: one line changed at a time."""
+
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+import torch
+
+from regard import Additive, Causal, Dot, Gaussian, Lengths, NotSelf, Window
+from regard.attention.generated import loaded
+from regard.scores import Distances, Slope
+from tests.attention.triton.calls import a_case, learned, number
+
+build = pytest.importorskip("regard.attention.triton.build", exc_type=ImportError)
+
+FOLDER = Path(build.__file__).parent
+PACKAGE = "regard.attention.triton"
+ORDER = ("elementary", "visible", "additive", "matrix", "substitution")  # imports go back only
+
+
+BOTH = Lengths(torch.tensor([33, 40])) & Window(left=20, right=9) & NotSelf()
+# Each is a call, or two, as small as shows what it is there for: tiles are 16 x 32.
+CHECKS = {
+    "spans": lambda: [(a_case(Dot(-0.6), BOTH, 33, 40, dropout=0.3, seed=5), torch.float32)],
+    "whole": lambda: [(a_case(Dot(-0.6), None, 32, 96, size=2.0), torch.float32)],
+    "table": lambda: [(a_case(Dot() + Slope(learned(2).abs()), None, 17, 40), torch.float32)],
+    "half": lambda: [(a_case(Dot(), Causal(), 33, 40), torch.bfloat16)],
+    "not-self": lambda: [(a_case(Dot(), NotSelf(), 33, 100, d=4), torch.float32)],
+    "edge": lambda: [(a_case(Dot(), Lengths(torch.tensor([33, 0])), 20, 64), torch.float32)],
+    # scores near -180, in base 2 -260: whose exponentials float32 does not hold
+    "below": lambda: [(a_case(Dot(-4.0), None, 17, 33, size=0.1, away=3.0), torch.float32)],
+    "features": lambda: [
+        (
+            a_case(
+                Gaussian(number(1.5)) + Distances(learned(2, 9)), BOTH, 33, 40, dropout=0.3, seed=5
+            ),
+            torch.float32,
+        )
+    ],
+    "features-whole": lambda: [(a_case(Gaussian(0.5), None, 17, 96), torch.float32)],
+    "features-one": lambda: [(a_case(Gaussian(0.5), None, 17, 96, v=1), torch.float32)],
+    "features-edge": lambda: [
+        (a_case(Gaussian(), Lengths(torch.tensor([33, 17])), 17, 64), torch.float32)
+    ],
+    "additive": lambda: [(a_case(Additive(learned(5)), BOTH, 17, 40), torch.float32)],
+    "additive-near": lambda: [
+        (a_case(Additive(learned(5)), None, 17, 33, size=0.2), torch.float32)
+    ],
+}
+LONG = {"whole-long": "whole", "features-long": "features-whole"}
+
+MUTANTS = {
+    "a span one too long": (
+        "visible", "seen = (first <= j) & (j < last)", "seen = (first <= j) & (j <= last)", "spans",
+    ),
+    "the first key ignored": (
+        "visible", "first = tl.maximum(tl.load(lo + rows, mask=there, other=0), 0)",
+        "first = tl.where(there, 0, 0)", "spans",
+    ),
+    "a skipped last tile": (
+        "visible", "stop = (tl.max(tl.where(some, last, 0), 0) + BN - 1) // BN",
+        "stop = tl.max(tl.where(some, last, 0), 0) // BN", "edge",
+    ),
+    "a tile taken for whole": (
+        "visible", "b = tl.min(tl.where(there, last, m), 0) // BN",
+        "b = (tl.min(tl.where(there, last, m), 0) + BN - 1) // BN", "edge",
+    ),
+    "the diagonal not left out": (
+        "visible", "return tl.where(a + t < d0, a + t, a + t + (d1 - d0))", "return a + t",
+        "not-self",
+    ),
+    "a query that sees itself": ("visible", "seen = seen & (i != j)", "seen = seen", "not-self"),
+    "a wrong constant of dropout": ("visible", "0x85EBCA6B", "0x85EBCA6D", "spans"),
+    "a dropped rescale of the total": (
+        "matrix", "total = total * decay + tl.sum(p, 1)", "total = total + tl.sum(p, 1)", "whole",
+    ),
+    "a dropped rescale of the average": (
+        "matrix", "values, acc * decay[:, None], PRECISION)", "values, acc, PRECISION)", "whole",
+    ),
+    "a dropped rescale of a long average": (
+        "matrix", "acc = acc * decay.to(tl.float64)[:, None] + part.to(tl.float64)",
+        "acc = acc + part.to(tl.float64)", "whole-long",
+    ),
+    "a wrong first maximum": (
+        "matrix", 'top = tl.full([BM], float("-inf"), tl.float32)',
+        "top = tl.full([BM], 0.0, tl.float32)", "below",
+    ),
+    "a lost scale": (
+        "matrix", "s = product(q, tl.trans(keys), PRECISION) * scale",
+        "s = product(q, tl.trans(keys), PRECISION)", "whole",
+    ),
+    "a lost factor of dq": (
+        "matrix", "(acc * factor).to(dq.dtype.element_ty)", "acc.to(dq.dtype.element_ty)", "whole",
+    ),
+    "a lost factor of dk": (
+        "matrix", "(acc_k * factor).to(dk.dtype.element_ty)", "acc_k.to(dk.dtype.element_ty)",
+        "whole",
+    ),
+    "what dropout leaves not scaled up": (
+        "matrix", "given = tl.where(stays, p * keep_scale, 0.0)",
+        "given = tl.where(stays, p, 0.0)", "spans",
+    ),
+    "the mean not subtracted": (
+        "matrix", "ds = p * shifted(likes, mean, WIDE)", "ds = p * likes", "whole",
+    ),
+    "the mean lost in half precision": (
+        "matrix", "tl.store(mean + rows, tl.sum(x * y, 1)", "tl.store(mean + rows, tl.sum(x, 1)",
+        "half",
+    ),
+    "the bias of a neighbour": ("matrix", "(j - i + (n - 1))", "(j - i + n)", "table"),
+    "a tile of keys whose first is seen alone": (
+        "matrix", "(there & (a < j1) & (b > j0) & (a < b))",
+        "(there & (a < j1) & (b > j0 + 1) & (a < b))", "edge",
+    ),
+    "blocks behind the whole ones": (
+        "matrix", "for t in range((whole - begin) + (end - broken)):",
+        "for t in range(whole - begin):", "edge",
+    ),
+    "a dropped rescale, features": (
+        "features", "acc = acc * decay[:, None]", "acc = acc", "features-whole",
+    ),
+    "a dropped rescale of one value": (
+        "features", "acc = acc * decay + part", "acc = acc + part", "features-one",
+    ),
+    "a dropped rescale of the total, features": (
+        "features", "total = total * decay + tl.sum(p, AXIS)", "total = total + tl.sum(p, AXIS)",
+        "features-whole",
+    ),
+    "a dropped rescale of a long total": (
+        "features", "total = total * decay.to(tl.float64) + tl.sum(p, AXIS).to(tl.float64)",
+        "total = total + tl.sum(p, AXIS).to(tl.float64)", "features-long",
+    ),
+    "a piece of values left out": (
+        "features", "for c0 in range(0, BN, CHUNK):", "for c0 in range(CHUNK, BN, CHUNK):",
+        "features-whole",
+    ),
+    "what dropout leaves not scaled up, features": (
+        "features", "tl.store(weights + at, tl.where(stays, p * keep_scale, 0.0), mask=inside)",
+        "tl.store(weights + at, tl.where(stays, p, 0.0), mask=inside)", "features",
+    ),
+    "the mean of the weights": (
+        "features", "weighted += tl.sum(p * g, 1)", "weighted += tl.sum(p, 1)", "features-whole",
+    ),
+    "the diagonal of a neighbour": (
+        "features", "distance = t - (n - 1)", "distance = t - n", "features",
+    ),
+    "keys whose first is seen alone": (
+        "features", "(first < j0 + BJ) & (last > j0) & (first < last)",
+        "(first < j0 + BJ) & (last > j0 + 1) & (first < last)", "features-edge",
+    ),
+    "an own factor halved": ("additive", "4.0 * w", "2.0 * w", "additive"),
+    "a sign of w's gradient": ("additive", "-2.0, 1.0)", "2.0, 1.0)", "additive"),
+    "a slope of the other side": (
+        "additive", "(ra * (1.0 - ya * ya)) * ra", "(ra * (1.0 - xa * xa)) * ra", "additive-near",
+    ),
+    "a centre with the wrong sign": ("substitution", ".to(tl.float64) * sign", ".to(tl.float64)",
+        "additive",
+    ),
+}  # fmt: skip
+
+
+def modules(name, right, wrong):
+    """The kernels with one text changed in one file, and everything that imports it anew."""
+    made = {}
+
+    def pointed(text):
+        for other, module in made.items():
+            text = text.replace(f"from {PACKAGE}.{other} import", f"from {module.__name__} import")
+        return text
+
+    for file in ORDER:
+        text = (FOLDER / f"{file}.py").read_text(encoding="utf-8")
+        if file == name:
+            assert right in text, "the line has changed: change the mutant with it"
+            text = text.replace(right, wrong)
+        if file == name or pointed(text) != text:
+            made[file] = loaded(pointed(text), f"mutant_{file}")
+
+    def kernels(phi):
+        text = build.written(phi)
+        if name == "features":
+            assert right in text, "the line has changed: change the mutant with it"
+            text = text.replace(right, wrong)
+        return loaded(pointed(text), "mutant_features")
+
+    return SimpleNamespace(made=made, kernels=kernels)
+
+
+def check(name, launch, monkeypatch, device):
+    """Raise AssertionError unless the output and every gradient are right."""
+    if name in LONG:
+        monkeypatch.setattr(launch, "LONG", 8)
+    for case, dtype in CHECKS[LONG.get(name, name)]():
+        object.__setattr__(case, "device", device)
+        case.agree("triton", dtype, gradients=20.0)  # a slip is no matter of roundings
+
+
+@pytest.mark.parametrize("name", [*CHECKS, *LONG])
+def test_what_catches_them_passes_without(
+    name, launch, monkeypatch, device, small_tiles, kernels_for_parameters
+):
+    check(name, launch, monkeypatch, device)
+
+
+@pytest.mark.parametrize("mutant", MUTANTS)
+def test_a_slip_is_caught(
+    mutant, launch, monkeypatch, tmp_path, device, small_tiles, kernels_for_parameters
+):
+    monkeypatch.setenv("REGARD_CACHE", str(tmp_path))
+    file, right, wrong, name = MUTANTS[mutant]
+    changed = modules(file, right, wrong)
+    for other, module in changed.made.items():
+        if hasattr(launch, other):
+            monkeypatch.setattr(launch, other, module)
+    monkeypatch.setattr(launch, "kernels", changed.kernels)
+    with pytest.raises(AssertionError):
+        check(name, launch, monkeypatch, device)
+
+
+def test_enough_are_tried():
+    files = {file for file, *_ in MUTANTS.values()}
+    assert len(MUTANTS) >= 12
+    assert files >= {"visible", "matrix", "features"}
