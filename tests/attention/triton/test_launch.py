@@ -337,17 +337,15 @@ def bounded(name, made):
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs the memory of a GPU")
 @pytest.mark.parametrize("name", ["dot", "gaussian"])
 def test_offsets_beyond_two_to_the_31(name, device):
-    # views into one large buffer: only a few rows of it are ever touched
-    half = torch.zeros(2**32 // 2 + 4096, dtype=torch.bfloat16, device=device)
+    # entry 1 lies 2^31 elements behind entry 0, of which only a few rows are ever touched
+    buffer = torch.zeros(2**31 + 4096, dtype=torch.bfloat16, device=device)
     score = scores(16, device)[name]
-    q, k, v = (x.to(device, torch.bfloat16) for x in qkv(2, n=5, m=7, d=16, v=16))
-    wanted = attend(q, k, v, score=score, impl="triton")
-    far = []
-    for x in (q, k, v):
-        view = half.as_strided(x.shape, (2**31, 16, 1)).zero_()
-        view.copy_(x)
-        far.append(view.clone() if x is not v else view)
-        assert torch.equal(attend(*far, *(q, k, v)[len(far) :], score=score, impl="triton"), wanted)
+    given = [x.to(device, torch.bfloat16) for x in qkv(2, n=5, m=7, d=16, v=16)]
+    wanted = attend(*given, score=score, impl="triton")
+    for i, x in enumerate(given):
+        far = list(given)
+        far[i] = buffer.as_strided(x.shape, (2**31, 16, 1)).copy_(x)
+        assert torch.equal(attend(*far, score=score, impl="triton"), wanted)
 
 
 # Which calls are taken ----------------------------------------------------
