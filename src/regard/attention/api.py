@@ -180,7 +180,9 @@ def explain(
     score: Score = _DOT,
     mask: Mask | None = None,
     dropout: float = 0.0,
+    seed: int | Tensor | None = None,
     impl: Impl = "auto",
+    precision: Precision = "exact",
 ) -> Choice:
     """Say what ``attend`` would run for these arguments, and why. Runs nothing.
 
@@ -197,7 +199,8 @@ def explain(
     q, k, v = cast_for_autocast(q, k, v)
     check_qkv(q, k, v)
     check_score_and_mask(q, k, score, mask)
-    _check_dropout(dropout, None)
+    _check_dropout(dropout, seed)
+    _check_precision(precision)
     return _choose(q, k, v, score, mask, dropout, impl)
 
 

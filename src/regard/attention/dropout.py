@@ -8,7 +8,6 @@ key j is mixed with them by two rounds of a 32-bit finaliser.
 
 from __future__ import annotations
 
-import torch
 from torch import Tensor
 
 __all__ = ["keep", "threshold"]
@@ -43,4 +42,4 @@ def keep(seed: Tensor, rows: Tensor, keys: Tensor, p: float) -> Tensor:
     z = ((z ^ (z >> 15)) * 0x2C1B3C6D) & _WORD
     z = ((z ^ (z >> 12)) * 0x297A2D39) & _WORD
     z = z ^ (z >> 15)
-    return z >= torch.tensor(threshold(p), dtype=torch.int64, device=rows.device)
+    return z >= threshold(p)

@@ -32,7 +32,7 @@ def loaded(text: str, kind: str) -> ModuleType:
 def _stored(name: str, text: str) -> Path:
     """A file that holds the text: in the cache, or in a private folder if that fails."""
     told = os.environ.get("REGARD_CACHE")
-    base = Path(told) if told else Path(os.environ.get("XDG_CACHE_HOME", "~/.cache")) / "regard"
+    base = Path(told) if told else Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache") / "regard"
     try:
         folder = base.expanduser()
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)

@@ -13,6 +13,7 @@ from typing import Any
 
 import torch
 from torch import Tensor
+from torch._ops import _len_torch_dispatch_stack_pre_dispatch as _modes_before_dispatch
 from torch.nn import Parameter
 from torch.utils._python_dispatch import _get_current_dispatch_mode
 
@@ -119,7 +120,9 @@ def _nobody_watches(call: Call) -> bool:
     tensors = [x for x in (call.q, call.k, call.v, call.p0, call.p1, call.table) if x is not None]
     if torch.compiler.is_compiling() or any(type(x) not in (Tensor, Parameter) for x in tensors):
         return False
-    if _get_current_dispatch_mode():
+    if torch._C._get_tracing_state() is not None or _get_current_dispatch_mode():
+        return False
+    if _modes_before_dispatch():  # type: ignore[no-untyped-call]
         return False
     return not (torch.is_grad_enabled() and any(x.requires_grad for x in tensors))
 

@@ -36,7 +36,7 @@ def test_a_score_that_may_be_minus_infinity_is_known(name):
 def test_words_of_a_formula_become_words_of_triton():
     text = "REAL(select(REAL(1.0) < q, exp(INF), tanh(k)))"
     inner = build._for_triton("select(REAL(1.0) < q, exp(INF), tanh(maximum(k, q)))")
-    assert inner == 'tl.where(1.0 < q, tl.exp(float("inf")), tanh(tl.maximum(k, q)))'
+    assert inner == 'tl.where(1.0 < q, tl.exp(float("inf")), tanh(larger(k, q)))'
     assert "INF" not in build._for_triton(text)
 
 

@@ -243,7 +243,8 @@ def backward(
         if x is None:
             found.append(None)  # type: ignore[arg-type]
             continue
-        shared = joined(total).reshape(-1, given.shape[0], total.shape[1]).sum(0)
+        whole, heads = joined(total), given.shape[0]
+        shared = whole.reshape(whole.shape[0] // heads, heads, whole.shape[1]).sum(0)
         found.append(torch.from_numpy(np.ascontiguousarray(shared)))
     return tuple(found)  # type: ignore[return-value]
 

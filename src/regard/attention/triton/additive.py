@@ -12,7 +12,7 @@ import triton.language as tl
 from regard.attention.triton.elementary import reciprocal, tanh, tanh_slope
 from regard.attention.triton.visible import spans
 
-__all__ = ["added", "additive_tile", "of_keys", "of_rows", "pull_keys", "pull_rows"]
+__all__ = ["added", "additive_tile", "of_keys", "of_rows", "pull_keys", "pull_rows", "pulled"]
 
 FEW = tl.constexpr(16)  # features whose sum float32 may hold
 
@@ -129,6 +129,19 @@ def slopes_and_values(xa, ya, xb, yb, kind):
 
 
 @triton.jit
+def pulled(ds, slope):
+    """A pair whose ds is 0 sends nothing, whatever the slope of phi is."""
+    return tl.where(ds != 0.0, ds * slope, 0.0)
+
+
+@triton.jit
+def finished(total, rest, factor, ROWS: tl.constexpr, BH: tl.constexpr):
+    """A slope's sum times what depends on its own side alone; nothing stays nothing."""
+    found = total + rest
+    return tl.where(found == 0.0, 0.0, found * tl.reshape(factor, [ROWS, BH]))
+
+
+@triton.jit
 def own(x, w, kind):
     """What a slope's sum is multiplied by in the end."""
     if kind == 2:
@@ -189,12 +202,12 @@ def pull_rows(
         ya = tl.load(at_k, mask=keys & here_a[None, :], other=0.0)[None, :, :]
         yb = tl.load(at_k + BH, mask=keys & here_b[None, :], other=0.0)[None, :, :]
         sa, sb, va, vb = slopes_and_values(xa, ya, xb, yb, the_kind)
-        acc_a, rest_a = added(acc_a, rest_a, tl.sum(ds * sa, 1))
-        acc_b, rest_b = added(acc_b, rest_b, tl.sum(ds * sb, 1))
-        sum_a, more_a = added(sum_a, more_a, tl.sum(ds * va, 1))
-        sum_b, more_b = added(sum_b, more_b, tl.sum(ds * vb, 1))
-    acc_a = (acc_a + rest_a) * tl.reshape(own(xa, wa[None, None, :], the_kind), [BI, BH])
-    acc_b = (acc_b + rest_b) * tl.reshape(own(xb, wb[None, None, :], the_kind), [BI, BH])
+        acc_a, rest_a = added(acc_a, rest_a, tl.sum(pulled(ds, sa), 1))
+        acc_b, rest_b = added(acc_b, rest_b, tl.sum(pulled(ds, sb), 1))
+        sum_a, more_a = added(sum_a, more_a, tl.sum(pulled(ds, va), 1))
+        sum_b, more_b = added(sum_b, more_b, tl.sum(pulled(ds, vb), 1))
+    acc_a = finished(acc_a, rest_a, own(xa, wa[None, None, :], the_kind), BI, BH)
+    acc_b = finished(acc_b, rest_b, own(xb, wb[None, None, :], the_kind), BI, BH)
     at_out = dq + ((split * entries + local) * i_count + r)[:, None] * h + f[None, :]
     tl.store(at_out, acc_a, mask=there_a)
     tl.store(at_out + BH, acc_b, mask=there_b)
@@ -254,9 +267,9 @@ def pull_keys(
             xa = tl.load(at_q, mask=rows & here_a[None, :], other=0.0)[:, None, :]
             xb = tl.load(at_q + BH, mask=rows & here_b[None, :], other=0.0)[:, None, :]
             sa, sb, _, _ = slopes_and_values(ya, xa, yb, xb, the_kind)
-            acc_a, rest_a = added(acc_a, rest_a, tl.sum(ds * sa, 0))
-            acc_b, rest_b = added(acc_b, rest_b, tl.sum(ds * sb, 0))
-    acc_a = (acc_a + rest_a) * tl.reshape(own(ya, wa[None, None, :], the_kind), [BJ, BH])
-    acc_b = (acc_b + rest_b) * tl.reshape(own(yb, wb[None, None, :], the_kind), [BJ, BH])
+            acc_a, rest_a = added(acc_a, rest_a, tl.sum(pulled(ds, sa), 0))
+            acc_b, rest_b = added(acc_b, rest_b, tl.sum(pulled(ds, sb), 0))
+    acc_a = finished(acc_a, rest_a, own(ya, wa[None, None, :], the_kind), BJ, BH)
+    acc_b = finished(acc_b, rest_b, own(yb, wb[None, None, :], the_kind), BJ, BH)
     tl.store(dk + at, tl.load(dk + at, mask=there_a, other=0.0) + acc_a, mask=there_a)
     tl.store(dk + at + BH, tl.load(dk + at + BH, mask=there_b, other=0.0) + acc_b, mask=there_b)

@@ -22,7 +22,8 @@ def {name}(q, k, p0, p1):
 """
 _CALLS = {
     **{name: f"tl.{name}" for name in ("exp", "log", "sqrt", "sin", "cos", "abs")},
-    **{name: f"tl.{name}" for name in ("maximum", "minimum")},
+    "maximum": "larger",
+    "minimum": "smaller",
     "select": "tl.where",
 }
 _HERE = Path(__file__).parent
@@ -41,7 +42,10 @@ def written(phi: str) -> str:
     _, after = rest.split(_CLOSE)
     formula = parse(phi)
     lines = f"EDGED = tl.constexpr({'inf' in phi})\n"
-    lines += _PHI.format(name="phi", text=_for_triton(source(formula)))
+    text = _for_triton(source(formula))
+    if "inf" in phi:  # where() drops a NaN; who sees one must still be given it
+        text = f"{text} + (q * 0.0 + k * 0.0)"
+    lines += _PHI.format(name="phi", text=text)
     for name in NAMES:
         slope = _for_triton(source(derivative(formula, name)))
         lines += _PHI.format(name=f"phi_{name}", text=slope)

@@ -8,12 +8,14 @@ import triton
 import triton.language as tl
 
 __all__ = [
+    "larger",
     "pinned",
     "power",
     "product",
     "product_added",
     "reciprocal",
     "sign",
+    "smaller",
     "tanh",
     "tanh_slope",
 ]
@@ -32,7 +34,8 @@ def tanh(x):
     near = near * z - 3.33332819422e-1
     near = near * z * x + x
     far = 1.0 - 2.0 / (tl.exp(2.0 * tl.minimum(size, 20.0)) + 1.0)
-    return tl.where(size < 0.625, near, tl.where(x > 0, far, -far))
+    found = tl.where(size < 0.625, near, tl.where(x > 0, far, -far))
+    return tl.where(x != x, x, found)  # a NaN stays one
 
 
 @triton.jit
@@ -105,3 +108,15 @@ def power(x, c):
     odd = tl.floor(c * 0.5 + 0.0 * x) != c * 0.5
     negative = tl.where(whole, tl.where(odd, -size, size), float("nan"))
     return tl.where(x < 0.0, negative, size)
+
+
+@triton.jit
+def larger(a, b):
+    """The larger of two; a NaN stays one."""
+    return tl.maximum(a, b, propagate_nan=tl.PropagateNan.ALL)
+
+
+@triton.jit
+def smaller(a, b):
+    """The smaller of two; a NaN stays one."""
+    return tl.minimum(a, b, propagate_nan=tl.PropagateNan.ALL)

@@ -23,8 +23,15 @@ from __future__ import annotations
 import triton
 import triton.language as tl
 
-from regard.attention.triton.additive import added, additive_tile, of_keys, of_rows
-from regard.attention.triton.elementary import pinned, power, sign, tanh  # noqa: F401 - formulas
+from regard.attention.triton.additive import added, additive_tile, of_keys, of_rows, pulled
+from regard.attention.triton.elementary import (  # noqa: F401 - for formulas
+    larger,
+    pinned,
+    power,
+    sign,
+    smaller,
+    tanh,
+)
 from regard.attention.triton.matrix import base_two, bias, rows_of, settled, shifted, unfit, without
 from regard.attention.triton.visible import (
     kept,
@@ -41,6 +48,8 @@ LOG2E = tl.constexpr(1.4426950408889634)
 EXACT = tl.constexpr(
     "tf32x3"
 )  # products of float32 in three of tf32: as good, and several times as fast
+DOWN = tl.constexpr(2.0**-20)  # of weights, so that a sum over values near the largest is finite
+UP = tl.constexpr(2.0**20)
 CHUNK = tl.constexpr(32)  # keys of a product of weights and values
 
 # <formula>
@@ -131,10 +140,7 @@ def forward_tile(
         seen = visible(i, jj, of_rows(first, F), of_rows(last, F), dense, sdn, sdm, NOT_SELF, DENSE)
         s = tl.where(seen, s, float("-inf"))
     new = tl.maximum(top, tl.max(s, AXIS))
-    if MASKED or EDGED:
-        unit = tl.where(new == float("-inf"), 0.0, new)
-    else:
-        unit = new
+    unit = tl.where(new == float("-inf"), 0.0, new)  # nothing seen yet: -inf - -inf is NaN
     decay = tl.exp2(top - unit)
     p = tl.exp2(s - of_rows(unit, F))
     if MODE == 2:  # entropy: the mean of the distance from the top
@@ -157,7 +163,7 @@ def forward_tile(
                 value = tl.where(bad, 0.0, value)
                 spoiled = tl.max((seen & of_keys(bad, F)).to(tl.int32), AXIS) > 0
                 total = tl.where(spoiled, float("nan"), total)
-            part = tl.sum(p * of_keys(value, F), AXIS)
+            part = tl.sum((p * DOWN) * of_keys(value, F), AXIS)
             if LONG:
                 acc = acc * decay.to(tl.float64) + part.to(tl.float64)
             else:
@@ -166,7 +172,8 @@ def forward_tile(
             # handed over through memory: as an operand all of it would have to be in registers
             r = tl.arange(0, BM)
             tl.debug_barrier()
-            tl.store(scratch + of_rows(r, F) * BN + of_keys(tl.arange(0, BN), F), pinned(p))
+            at = scratch + of_rows(r, F) * BN + of_keys(tl.arange(0, BN), F)
+            tl.store(at, pinned(p) * DOWN)
             if MASKED:
                 bad_ones = tl.sum(rows_of(v, j, j < m, dv, svm, svd, DV) * 0.0, 1) != 0.0
                 spoils = tl.max((seen & of_keys(bad_ones, F)).to(tl.int32), AXIS) > 0
@@ -245,11 +252,11 @@ def forward(
     tl.store(lse + entry * n + rows, norm, mask=there)
     if MODE == 1:
         if DV == 1:
-            acc = acc / total
+            acc = (acc / total) * UP
             acc = tl.where(tl.abs(acc) == float("inf"), float("nan"), acc)
             tl.store(out + entry * n + rows, acc.to(tl.float32), mask=there)
         else:
-            acc = acc / total[:, None]
+            acc = (acc / total[:, None]) * UP
             acc = tl.where(tl.abs(acc) == float("inf"), float("nan"), acc)
             c = tl.arange(0, DV)
             at = out + (entry * n + rows)[:, None] * dv + c[None, :]
@@ -383,12 +390,6 @@ def settle(
         low, high = row_words(tl.load(seed), entry * n + i_first + r)
         stays = kept(low[:, None], high[:, None], (j_first + c)[None, :], least)
         tl.store(weights + at, tl.where(stays, p * keep_scale, 0.0), mask=inside)
-
-
-@triton.jit
-def pulled(ds, slope):
-    """A pair whose ds is 0 sends nothing, even where the slope of phi is infinite."""
-    return tl.where(ds != 0.0, ds * slope, 0.0)
 
 
 @triton.jit

@@ -30,9 +30,11 @@ WIDE_PANEL = 4096  # keys of a panel, where it cannot have them all
 PANEL = 5 << 20  # pairs whose weights and slopes exist at once in the gradients of a feature sum
 EXACT = "tf32x3"  # products of float32 in three of tf32: as good, and several times as fast
 FEATURES = 8  # up to here there are few: see ``features``
-BUSY = 4096  # blocks of threads that keep a GPU busy
+BUSY = 1024  # blocks of threads that keep a GPU busy
+FEW = 1 << 20  # pairs up to which the gradients of half precision are computed in float32
 SMALL = 1 << 22  # pair-features up to which parameters get their gradients in float64
 LINEAR = ("q * k", SCALED_DOT)
+LARGEST = 128  # side of a tile: a panel may start anywhere
 FILL = 512  # rows laid out by feature end at a multiple of this: no tile reads behind the end
 fresh = torch.empty  # for what a kernel must write whole; tests fill it with NaN
 
@@ -119,8 +121,18 @@ def backward(
         zeros = [None if x is None else torch.zeros_like(x) for x in learned]
         return (*(torch.zeros_like(x) for x in (call.q, call.k, call.v)), *zeros)  # type: ignore[return-value]
     if call.phi in LINEAR:
+        if _few_halves(call):
+            wide = replace(call, q=call.q.float(), k=call.k.float(), v=call.v.float())
+            dq, dk, dv, *rest = _matrix_backward(wide, out, lse, dout)
+            return (*(x.to(call.q.dtype) for x in (dq, dk, dv)), *rest)  # type: ignore[return-value]
         return _matrix_backward(call, out, lse, dout)
     return _features_backward(call, lse, dout)
+
+
+def _few_halves(call: Call) -> bool:
+    """Whether half precision is widened: among few pairs its roundings do not average out."""
+    pairs = call.q.shape[0] * call.n * call.m
+    return call.q.dtype in (torch.bfloat16, torch.float16) and pairs <= FEW
 
 
 # The dot product ------------------------------------------------------------------------------
@@ -142,7 +154,7 @@ def _tiles(kernel: str, call: Call) -> Tiles:
     half = call.q.element_size() == 2  # noqa: PLR2004 - bytes
     if not half:
         side = 64 if widest <= 64 else 32 if widest <= 128 else 16  # noqa: PLR2004
-        return Tiles(side, side, 4, 2)
+        return Tiles(side, side, 4, 2) if kernel != "to_keys" else Tiles(side // 2, side // 2, 4, 2)
     if widest <= 64:  # noqa: PLR2004
         return Tiles(32, 128, 4, 3) if kernel == "to_keys" else Tiles(128, 64, 4, 3)
     if widest <= 128:  # noqa: PLR2004
@@ -278,17 +290,20 @@ def _matrix_backward(
     dp0 = None
     if call.p0 is not None and p0 is not None:
         by_head = (dq.double() * call.q.double()).sum(1)
-        dp0 = by_head.reshape(-1, call.p0.shape[0], h).sum(0)
+        dp0 = _for(call.p0, by_head)
         dq = (dq.double() * p0).to(q.dtype)
-    return dq, dk, dv, dp0, None, _table_gradient(call, lse, dout)
+    dp1 = None if call.p1 is None else torch.zeros_like(call.p1)
+    return dq, dk, dv, dp0, dp1, _table_gradient(call, lse, dout)
 
 
 def _columns(call: Call, beside: Beside, t: Tiles) -> Tensor:
     """Which blocks of queries see each tile of keys: see ``matrix.columns``."""
     blocks_n, blocks_m = triton.cdiv(call.n, t.bm), triton.cdiv(call.m, t.bn)
     if call.lo is None:
-        whole = [0, blocks_n, 0, call.n // t.bm]
-        return torch.tensor(whole, dtype=torch.int32, device=call.q.device).repeat(blocks_m, 1)
+        found = torch.zeros(blocks_m, 4, dtype=torch.int32, device=call.q.device)
+        found[:, 1] = blocks_n  # filled on the GPU: a copy to it would wait
+        found[:, 3] = call.n // t.bm
+        return found
     masks = call.lo.shape[0]
     found = fresh(masks, blocks_m, 4, dtype=torch.int32, device=call.q.device)
     flags = {name: beside.flags[name] for name in ("NOT_SELF", "DENSE")}
@@ -363,7 +378,7 @@ def _pairs(h: int) -> int:
 
 
 def _filled(size: int) -> int:
-    return -(-size // FILL) * FILL
+    return -(-(size + LARGEST) // FILL) * FILL
 
 
 def _by_feature(x: Tensor) -> Tensor:
@@ -541,10 +556,9 @@ class _Panels:
     def _plan(self) -> tuple[int, int, int]:
         """Entries, rows and keys of a panel: all keys if it can be, or the mean takes a pass."""
         keys = self.m if self.m <= 2 * WIDE_PANEL else WIDE_PANEL
-        rows = min(self.n, 256)
+        # from n and m alone: how a sum is cut must not depend on who else is in the batch
+        rows = min(self.n, max(64, min(1024, PANEL // keys // 64 * 64)))
         entries = max(1, min(self.batch, PANEL // (rows * keys)))
-        if entries == self.batch:
-            rows = min(self.n, max(rows, PANEL // (entries * keys) // 64 * 64))
         return entries, rows, keys
 
     def gradients(
@@ -673,7 +687,7 @@ class _Panels:
         uses = (self.call.p0 is not None, self.call.p1 is not None)
         bh = min(power_of_two(h, 64), 128) // 2 if on.additive else min(power_of_two(h, 32), 128)
         wide = triton.cdiv(h, 2 * bh if on.additive else bh)
-        splits = max(1, min(BUSY // (es * blocks * wide), triton.cdiv(cs, 64)))
+        splits = max(1, min(BUSY // (blocks * wide), triton.cdiv(cs, 64)))
         sums = [
             fresh(splits, es if use else 0, blocks, h, dtype=torch.float64, device=dq.device)
             for use in uses
@@ -727,4 +741,5 @@ def _along(ds: Tensor, table: Tensor) -> Tensor:
 
 def _for(p: Tensor, total: Tensor) -> Tensor:
     """The sums of all heads for a parameter that some of them share."""
-    return total.reshape(-1, p.shape[0], total.shape[1]).sum(0)
+    heads = p.shape[0]
+    return total.reshape(total.shape[0] // heads, heads, total.shape[1]).sum(0)

@@ -98,12 +98,13 @@ def overview(
                 if MASS:
                     found += tl.sum(p, 1)
                 else:
-                    found = tl.maximum(found, tl.max(p, 1))
+                    # a maximum drops NaN
+                    found = tl.maximum(found, tl.max(p, 1)) + tl.sum(p * 0.0, 1)
         at = partial + ((entry * height + cell) * blocks + block) * width + c
         if MASS:
             tl.store(at, tl.sum(found, 0))
         else:
-            tl.store(at, tl.max(found, 0))
+            tl.store(at, tl.max(found, 0) + tl.sum(found * 0.0, 0))
 
 
 @triton.jit
@@ -144,7 +145,7 @@ def tile_sums(
         if MASS:
             tl.store(at + tile, tl.sum(tl.sum(p, 1), 0))
         else:
-            tl.store(at + tile, tl.max(tl.max(p, 1), 0))
+            tl.store(at + tile, tl.max(tl.max(p, 1), 0) + tl.sum(tl.sum(p * 0.0, 1), 0))
 
 
 @triton.jit

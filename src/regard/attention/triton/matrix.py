@@ -31,8 +31,9 @@ __all__ = ["columns", "deltas", "forward", "means", "to_keys", "to_queries"]
 
 LN2 = tl.constexpr(0.6931471805599453)
 LOG2E = tl.constexpr(1.4426950408889634)
-DOWN = tl.constexpr(2.0**-40)  # what CAREFUL multiplies q and k by; fp16 has no need of it
-UP = tl.constexpr(2.0**80)
+HUGE = tl.constexpr(2.0**30)  # rows of q and k that CAREFUL makes smaller, and by how much
+DOWN = tl.constexpr(2.0**-70)
+UP = tl.constexpr(2.0**70)
 DOWN_V = tl.constexpr(2.0**-24)
 UP_V = tl.constexpr(2.0**24)
 
@@ -77,6 +78,15 @@ def scaled(x, by):
 
 
 @triton.jit
+def smaller_rows(x):
+    """x with its huge rows made small, and what makes their products right again, [rows]."""
+    size = tl.abs(x.to(tl.float32))
+    huge = tl.max(tl.where(size < float("inf"), size, 0.0), 1) > HUGE
+    down = tl.where(huge, DOWN, 1.0)
+    return (x.to(tl.float32) * down[:, None]).to(x.dtype), tl.where(huge, UP, 1.0)
+
+
+@triton.jit
 def bias(table, i, j, n, there):
     """What the distance adds, in base 2."""
     return tl.load(table + (j - i + (n - 1)).to(tl.int64), mask=there, other=0.0) * LOG2E
@@ -105,11 +115,11 @@ def forward_tile(
     else:
         keys = full_rows_of(at_k, j, d, skm, skd, D, EVEN)
     if CAREFUL:
-        keys = scaled(keys, DOWN)
-    s = product(q, tl.trans(keys), PRECISION)  # [BM, BN]
-    if CAREFUL:
-        if keys.dtype != tl.float16:
-            s = s * UP
+        queries, up_q = smaller_rows(q)
+        keys, up_k = smaller_rows(keys)
+        s = product(queries, tl.trans(keys), PRECISION) * up_q[:, None] * up_k[None, :]
+    else:
+        s = product(q, tl.trans(keys), PRECISION)  # [BM, BN]
     if TABLE:
         there = (rows < n)[:, None] & (j < m)[None, :]
         s = s * scale + bias(table, rows[:, None], j[None, :], n, there)
@@ -117,7 +127,8 @@ def forward_tile(
     else:
         factor = scale
     if CAREFUL:
-        s = tl.minimum(s, 3.0e38, propagate_nan=tl.PropagateNan.ALL)
+        most = 3.0e38 / tl.maximum(factor, 1.0)
+        s = tl.minimum(s, most, propagate_nan=tl.PropagateNan.ALL)
     if MASKED:
         seen = visible(
             rows[:, None],
@@ -132,9 +143,7 @@ def forward_tile(
         )
         s = tl.where(seen, s, float("-inf"))
     new = tl.maximum(top, tl.max(s, 1) * factor)
-    if CAREFUL:
-        new = tl.minimum(new, 3.0e38)
-    if MASKED:
+    if MASKED or TABLE or CAREFUL:
         unit = tl.where(new == float("-inf"), 0.0, new)  # nothing seen yet: -inf - -inf is NaN
     else:
         unit = new
@@ -192,8 +201,6 @@ def forward(
     queries = rows_of(q + entry * sqb, rows, rows < n, d, sqn, sqd, D)
     if NEGATIVE:
         queries = (-queries.to(tl.float32)).to(queries.dtype)
-    if CAREFUL:
-        queries = scaled(queries, DOWN)
     low, high = rows.to(tl.uint32), rows.to(tl.uint32)
     if DROP:
         low, high = row_words(tl.load(seed), entry * n + rows)
@@ -255,8 +262,10 @@ def deltas(out, dout, lse, mean, norms, dv, count, BM: tl.constexpr, DV: tl.cons
     there = (rows < count)[:, None] & (c < dv)[None, :]
     x = tl.load(out + at, mask=there, other=0.0).to(tl.float32)
     y = tl.load(dout + at, mask=there, other=0.0).to(tl.float32)
-    tl.store(mean + rows, tl.sum(x * y, 1), mask=rows < count)
     norm = base_two(tl.load(lse + rows, mask=rows < count, other=0.0))
+    found = tl.sum(x * y, 1)
+    found = tl.where(norm == float("inf"), 0.0, found)  # who sees nothing may be given anything
+    tl.store(mean + rows, found, mask=rows < count)
     tl.store(norms + rows, norm.to(tl.float32), mask=rows < count)
 
 
@@ -276,7 +285,16 @@ def slopes_tile(
     else:
         keys = full_rows_of(at_k, j, d, skm, skd, D, EVEN)
         values = full_rows_of(at_v, j, dv, svm, svd, DV, EVEN)
-    s = product(q, tl.trans(keys), PRECISION) * scale
+    if CAREFUL:
+        few, up_q = smaller_rows(q)
+        keys_small, up_k = smaller_rows(keys)
+        s = product(few, tl.trans(keys_small), PRECISION) * up_q[:, None] * up_k[None, :]
+        s = (
+            tl.minimum(s, 3.0e38 / tl.maximum(scale, 1.0), propagate_nan=tl.PropagateNan.ALL)
+            * scale
+        )
+    else:
+        s = product(q, tl.trans(keys), PRECISION) * scale
     if TABLE:
         there = (rows < n)[:, None] & (j < m)[None, :]
         s += bias(table, rows[:, None], j[None, :], n, there)
@@ -511,7 +529,22 @@ def keys_tile(
         douts = without(douts, norm == float("inf"))
     if NEGATIVE:
         queries = (-queries.to(tl.float32)).to(queries.dtype)
-    s = product(k, tl.trans(queries), PRECISION) * scale  # [BN, BM]
+    if CAREFUL:
+        few, up_q = smaller_rows(queries)
+        keys_small, up_k = smaller_rows(k)
+        if WIDE:
+            s = tl.trans(product(few, tl.trans(keys_small), PRECISION))
+        else:
+            s = product(keys_small, tl.trans(few), PRECISION)
+        s = s * up_k[:, None] * up_q[None, :]
+        s = (
+            tl.minimum(s, 3.0e38 / tl.maximum(scale, 1.0), propagate_nan=tl.PropagateNan.ALL)
+            * scale
+        )
+    elif WIDE:  # the very sums of the forward pass: its normalisers fit no others
+        s = tl.trans(product(queries, tl.trans(k), PRECISION)) * scale
+    else:
+        s = product(k, tl.trans(queries), PRECISION) * scale  # [BN, BM]
     if TABLE:
         s += bias(table, rows[None, :], j[:, None], n, there[None, :] & (j < m)[:, None])
     p = tl.exp2(shifted(s, norm[None, :], WIDE))
