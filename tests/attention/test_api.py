@@ -252,3 +252,18 @@ def test_explain_says_what_attend_would_do():
     )
     with pytest.raises(ShapeError):
         explain(q, k, v[:, :2])
+
+
+def test_explain_takes_what_attend_takes():
+    same = {"score": Gaussian(), "dropout": 0.5, "seed": 3, "precision": "tf32", "impl": "cpu"}
+    assert explain(X, X, X, **same).impl == "cpu"
+    with pytest.raises(ValueRangeError, match="precision must be 'exact' or 'tf32', got 'bf16'"):
+        explain(X, X, X, precision="bf16")
+
+
+@pytest.mark.parametrize("impl", ["reference", "cpu"])
+def test_no_features_and_a_parameter_that_learns(impl):
+    q = torch.zeros(3, 0, requires_grad=True)
+    width = torch.tensor(1.0, requires_grad=True)
+    attend(q, q, torch.eye(3), score=Gaussian(width), impl=impl).sum().backward()
+    assert width.grad == 0

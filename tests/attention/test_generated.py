@@ -72,3 +72,10 @@ def test_without_a_name_the_folder_is_the_user_s_cache(tmp_path, monkeypatch):
     monkeypatch.delenv("XDG_CACHE_HOME")
     monkeypatch.setenv("HOME", str(tmp_path))
     assert generated._stored("a_name", "x = 1\n") == tmp_path / ".cache" / "regard" / "a_name.py"
+
+
+def test_an_empty_name_of_the_cache_is_none(tmp_path, monkeypatch):
+    monkeypatch.delenv("REGARD_CACHE", raising=False)
+    monkeypatch.setenv("XDG_CACHE_HOME", "")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert generated._stored("a_name", "x = 1\n").is_relative_to(tmp_path / ".cache")

@@ -153,3 +153,31 @@ def test_the_gradient_of_what_is_not_wanted_is_not_made():
     out.sum().backward()
     assert v.grad is not None
     assert q.grad is None
+
+
+@pytest.mark.filterwarnings("ignore::torch.jit.TracerWarning", "ignore:`torch.jit")
+@pytest.mark.parametrize("impl", ["cpu", "native"])
+def test_a_trace_records_the_call_and_not_its_result(impl):
+    q, k, v = qkv(2, n=20, m=30, d=8, v=8)
+
+    def run(q, k, v):
+        return attend(q, k, v, impl=impl)
+
+    traced = torch.jit.trace(run, (q, k, v), check_trace=False)
+    other = [2 * x for x in (q, k, v)]
+    torch.testing.assert_close(traced(*other), run(*other))
+
+
+def test_nobody_pays_for_a_dispatcher_that_nobody_needs(monkeypatch):
+    q, k, v = qkv(2, n=20, m=30, d=8, v=8)
+    seen = []
+    real = torch.ops.regard.attend.default
+    from regard.attention import ops
+
+    monkeypatch.setattr(ops, "_attend", lambda *args: seen.append(1) or real(*args))
+    attend(q, k, v, impl="cpu")
+    assert not seen
+    attend(q.requires_grad_(), k, v, impl="cpu")
+    with torch.no_grad():
+        attend(q, k, v, impl="cpu")
+    assert len(seen) == 1

@@ -1,6 +1,6 @@
 """From tensors to kernels on the GPU: which kernels, which tiles, in which order.
 
-Nothing here waits for the GPU or looks at numbers: a call can be captured in a CUDA graph.
+Nothing here looks at numbers, so nothing waits for the GPU.
 """
 
 from __future__ import annotations
