@@ -43,6 +43,18 @@ from regard.attention.triton.visible import (
     visible,
 )
 
+__all__ = [
+    "along",
+    "forward",
+    "like",
+    "pull_keys",
+    "pull_rows",
+    "settle",
+    "spread",
+    "tally",
+    "weigh",
+]
+
 LN2 = tl.constexpr(0.6931471805599453)
 LOG2E = tl.constexpr(1.4426950408889634)
 EXACT = tl.constexpr(
