@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 __all__ = ["Top", "entropy", "overview", "received", "rectangle", "top", "weights"]
 
 _DOT = Dot()
-_AT_A_TIME = 1 << 22  # weights in memory at once, in all batch entries together
+_AT_A_TIME = 1 << 21  # weights in memory at once, in all batch entries together
 
 
 class Top(NamedTuple):

@@ -29,11 +29,12 @@ REAL = []
 
 
 @pytest.fixture
-def launch():
-    module = pytest.importorskip("regard.attention.triton.launch", exc_type=ImportError)
+def triton():
+    """The package: its modules are where a test changes a size or a function."""
+    package = pytest.importorskip("regard.attention.triton", exc_type=ImportError)
     if not REAL:
-        REAL.extend(getattr(module, name) for name in PULLING)
-    return module
+        REAL.extend(getattr(package.panels, name) for name in PULLING)
+    return package
 
 
 def poison(*size, **options):
@@ -43,13 +44,13 @@ def poison(*size, **options):
 
 
 @pytest.fixture(autouse=True)
-def poisoned_gpu_memory(launch, monkeypatch):
+def poisoned_gpu_memory(triton, monkeypatch):
     """What a kernel must write whole holds NaN before."""
-    monkeypatch.setattr(launch, "fresh", poison)
+    monkeypatch.setattr(triton.memory, "fresh", poison)
 
 
 @pytest.fixture(autouse=True)
-def quick(launch, monkeypatch):
+def quick(triton, monkeypatch):
     """The interpreter at several times its speed.
 
     For each call of a helper it goes through all of triton.language, to replace what the kernel's
@@ -68,33 +69,33 @@ def quick(launch, monkeypatch):
 
     monkeypatch.setattr(interpreter, "_patch_lang", once)
     for name in PULLING:
-        monkeypatch.setattr(launch, name, 16)
+        monkeypatch.setattr(triton.panels, name, 16)
 
 
 @pytest.fixture
-def real_tiles(launch, monkeypatch):
+def real_tiles(triton, monkeypatch):
     """All tiles as on a GPU."""
     for name, size in zip(PULLING, REAL, strict=True):
-        monkeypatch.setattr(launch, name, size)
+        monkeypatch.setattr(triton.panels, name, size)
 
 
 @pytest.fixture
-def small_tiles(launch, monkeypatch):
+def small_tiles(triton, monkeypatch):
     """Tiles of 16 x 32, so that a small call has many; on a GPU the tiles stay what they are."""
     if not INTERPRETED:
         return
 
     def narrow(call, **options):
-        few = call.q.shape[2] <= launch.FEATURES
+        few = call.q.shape[2] <= triton.operands.FEATURES
         return {"BM": 16, "BN": 32, "KEYS_FIRST": few, "num_warps": 1, "num_stages": 1}
 
     monkeypatch.setattr(
-        launch, "_tiles", lambda kernel, call, **options: launch.Tiles(16, 32, 1, 1)
+        triton.dot, "_tiles", lambda kernel, call, **options: triton.dot.Tiles(16, 32, 1, 1)
     )
-    monkeypatch.setattr(launch, "_tile", narrow)
+    monkeypatch.setattr(triton.operands, "score_tile", narrow)
 
 
 @pytest.fixture
-def kernels_for_parameters(launch, monkeypatch):
+def kernels_for_parameters(triton, monkeypatch):
     """Small calls get their parameters' gradients by the definition; here the kernels do it."""
-    monkeypatch.setattr(launch, "SMALL", -1)
+    monkeypatch.setattr(triton.small, "SMALL", -1)

@@ -102,8 +102,8 @@ def test_any_width(width, device, small_tiles):
         case.agree("triton", torch.float32)
 
 
-def test_a_long_sum_is_carried_in_float64(launch, monkeypatch, device, small_tiles):
-    monkeypatch.setattr(launch, "LONG", 8)
+def test_a_long_sum_is_carried_in_float64(triton, monkeypatch, device, small_tiles):
+    monkeypatch.setattr(triton.beside, "LONG", 8)
     for v in (1, 3):  # one value is averaged in another way than many
         case = a_case("gaussian", "both", 33, 70, v=v, batch=1, device=device, size=2.0)
         case.agree("triton", torch.float32)

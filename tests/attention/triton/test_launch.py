@@ -64,12 +64,12 @@ def run(q, k, v, score, mask=None, loss=None, **options):
     ],
     ids=str,
 )
-def test_fresh_memory_does_not_matter(name, mask, launch, monkeypatch, device, small_tiles):
+def test_fresh_memory_does_not_matter(name, mask, triton, monkeypatch, device, small_tiles):
     q, k, v = (x.to(device) for x in qkv(2, n=17, m=35, d=5, v=3))
     score = scores(5, device)[name]
-    monkeypatch.setattr(launch, "fresh", poison)
+    monkeypatch.setattr(triton.memory, "fresh", poison)
     poisoned = run(q, k, v, score, mask)
-    monkeypatch.setattr(launch, "fresh", torch.zeros)
+    monkeypatch.setattr(triton.memory, "fresh", torch.zeros)
     clean = run(q, k, v, score, mask)
     assert all(torch.equal(a, b) for a, b in zip(poisoned, clean, strict=True))
     assert all(x.isfinite().all() for x in poisoned)
@@ -96,11 +96,11 @@ def test_a_batch_entry_alone_is_what_it_is_in_the_batch(name, dtype, device, sma
 
 
 def test_a_batch_entry_alone_is_what_it_is_in_a_batch_of_other_panels(
-    launch, monkeypatch, device, small_tiles
+    triton, monkeypatch, device, small_tiles
 ):
     # alone, an entry may have all its rows in one panel; among others it may not
     n, m = 300, 3
-    monkeypatch.setattr(launch, "PANEL", 2 * 256 * m)
+    monkeypatch.setattr(triton.panels, "PANEL", 2 * 256 * m)
     q, k, v = (x.to(device) for x in qkv(2, n=n, m=m, d=1, v=1))
     together = run(q, k, v, Gaussian())
     for b in range(2):
@@ -111,10 +111,10 @@ def test_a_batch_entry_alone_is_what_it_is_in_a_batch_of_other_panels(
 
 @pytest.mark.parametrize("name", ["additive", "gaussian"])
 def test_a_batch_entry_alone_is_what_it_is_where_a_gpu_has_more_to_do(
-    name, launch, monkeypatch, device, small_tiles
+    name, triton, monkeypatch, device, small_tiles
 ):
     # how a sum is cut must not go by how many entries keep the GPU busy
-    monkeypatch.setattr(launch, "BUSY", 6, raising=False)
+    monkeypatch.setattr(triton.panels, "BUSY", 6, raising=False)
     q, k, v = (x.to(device) for x in qkv(3, n=17, m=130, d=3, v=1))
     score = scores(3, device)[name]
     together = run(q, k, v, score)
@@ -213,11 +213,11 @@ def test_no_features_and_no_values(score, device):
     ids=str,
 )
 def test_panels_are_pieces_of_one(
-    score, plan, launch, monkeypatch, device, small_tiles, kernels_for_parameters
+    score, plan, triton, monkeypatch, device, small_tiles, kernels_for_parameters
 ):
     case = a_case(score, "both", 17, 33, device=device, dropout=0.2)
     one = case.run("triton", torch.float32, torch.float32)
-    monkeypatch.setattr(launch._Panels, "_plan", lambda self: plan)
+    monkeypatch.setattr(triton.panels.Panels, "_plan", lambda self: plan)
     many = case.run("triton", torch.float32, torch.float32)
     assert torch.equal(one.out, many.out)
     exact = case.run("reference", torch.float64, torch.float32)
@@ -230,10 +230,10 @@ def test_panels_are_pieces_of_one(
 
 
 @pytest.mark.parametrize("panel", [1, 1000, 5 << 20])
-def test_panels_are_bounded(panel, launch, monkeypatch):
-    monkeypatch.setattr(launch, "PANEL", panel)
+def test_panels_are_bounded(panel, triton, monkeypatch):
+    monkeypatch.setattr(triton.panels, "PANEL", panel)
     for batch, n, m in ((1, 1, 1), (8, 2048, 2048), (1, 16384, 16384), (300, 10, 10), (1, 3, 9000)):
-        panels = object.__new__(launch._Panels)
+        panels = object.__new__(triton.panels.Panels)
         panels.batch, panels.n, panels.m = batch, n, m
         entries, rows, keys = panels._plan()
         assert 1 <= entries <= batch
@@ -398,10 +398,10 @@ def test_without_triton_the_remedy_is_named(monkeypatch, device):
         attend(*x, impl="triton")
 
 
-def test_a_named_implementation_is_never_swapped(launch, monkeypatch, device):
+def test_a_named_implementation_is_never_swapped(triton, monkeypatch, device):
     ran = []
     for name in ("forward", "backward"):
-        real = getattr(launch, name)
+        real = getattr(triton, name)
         monkeypatch.setattr(
             f"regard.attention.triton.{name}",
             lambda *args, real=real, name=name: ran.append(name) or real(*args),
@@ -423,13 +423,13 @@ def test_precision_is_exact_or_tf32(impl, device):
         attend(*x, impl=impl, precision="bf16")
 
 
-def test_precision_reaches_the_kernels(launch, device):
+def test_precision_reaches_the_kernels(triton, device):
     from regard.attention.call import make_call
 
     q, k, v = (t.to(device) for t in X)
-    tiles = launch.Tiles(16, 16, 4, 1)
+    tiles = triton.dot.Tiles(16, 16, 4, 1)
     found = [
-        launch._constants(make_call(q, k, v, Dot().form(q, k), None, precision=p), tiles)
+        triton.dot._constants(make_call(q, k, v, Dot().form(q, k), None, precision=p), tiles)
         for p in ("exact", "tf32")
     ]
     assert [x["PRECISION"] for x in found] == ["tf32x3", "tf32"]

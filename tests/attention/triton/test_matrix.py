@@ -69,8 +69,8 @@ def test_any_width(width, device, small_tiles):
 
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16], ids=str)
 @pytest.mark.parametrize("mask", ["none", "lengths", "causal", "window"])
-def test_many_halves_are_pulled_as_halves(mask, dtype, launch, monkeypatch, device):
-    monkeypatch.setattr(launch, "FEW", -1)  # as if there were too many pairs to widen
+def test_many_halves_are_pulled_as_halves(mask, dtype, triton, monkeypatch, device):
+    monkeypatch.setattr(triton.dot, "FEW", -1)  # as if there were too many pairs to widen
     a_case("dot", mask, 33, 40, device=device).agree("triton", dtype)
 
 
@@ -95,9 +95,9 @@ def test_a_dense_mask_may_be_one_for_all_or_one_a_sequence_or_one_a_head(device,
         Case(q, k, v, Dot(), Dense(seen), device=device).agree("triton", torch.float32)
 
 
-def test_a_long_sum_is_carried_in_float64(launch, monkeypatch, device, small_tiles):
+def test_a_long_sum_is_carried_in_float64(triton, monkeypatch, device, small_tiles):
     # on a GPU from 2048 keys on; here that many would take a while
-    monkeypatch.setattr(launch, "LONG", 8)
+    monkeypatch.setattr(triton.beside, "LONG", 8)
     for mask in ("both", "none"):
         a_case("dot", mask, 33, 70, device=device, size=2.0).agree("triton", torch.float32)
 
@@ -226,15 +226,15 @@ def test_values_near_the_largest_number_have_an_average(dtype, device, small_til
 @pytest.mark.parametrize("mask", ["lengths", "lengths-2d", "causal", "window", "both", "dense"])
 @pytest.mark.parametrize(("n", "m"), [(1, 1), (33, 70), (70, 33), (64, 64)])
 def test_every_block_that_sees_a_tile_is_visited_and_whole_ones_are_whole(
-    mask, n, m, launch, device
+    mask, n, m, triton, device
 ):
     q, k, v = (x.to(device) for x in qkv(2, n=n, m=m, d=2, v=2))
     from regard.attention.call import make_call
 
     the_mask = on_device(MASKS[mask](2, n, m), device)
     call = make_call(q, k, v, Dot().form(q, k), the_mask)
-    t = launch.Tiles(16, 32, 4, 1)
-    found = launch._columns(call, launch.beside_of(call), t).cpu()
+    t = triton.dot.Tiles(16, 32, 4, 1)
+    found = triton.dot._columns(call, triton.beside.beside_of(call), t).cpu()
     found = found.view(-1, -(-m // t.bn), 4)
     seen = MASKS[mask](2, n, m).dense(n, m, batch=(2,))
     for b in range(2):

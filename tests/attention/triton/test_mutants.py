@@ -185,11 +185,11 @@ def modules(name, right, wrong):
     return SimpleNamespace(made=made, kernels=kernels)
 
 
-def check(name, launch, monkeypatch, device):
+def check(name, triton, monkeypatch, device):
     """Raise AssertionError unless the output and every gradient are right."""
-    monkeypatch.setattr(launch, "FEW", -1)  # half precision is not widened
+    monkeypatch.setattr(triton.dot, "FEW", -1)  # half precision is not widened
     if name in LONG:
-        monkeypatch.setattr(launch, "LONG", 8)
+        monkeypatch.setattr(triton.beside, "LONG", 8)
     for case, dtype in CHECKS[LONG.get(name, name)]():
         object.__setattr__(case, "device", device)
         case.agree("triton", dtype, gradients=20.0)  # a slip is no matter of roundings
@@ -197,24 +197,25 @@ def check(name, launch, monkeypatch, device):
 
 @pytest.mark.parametrize("name", [*CHECKS, *LONG])
 def test_what_catches_them_passes_without(
-    name, launch, monkeypatch, device, small_tiles, kernels_for_parameters
+    name, triton, monkeypatch, device, small_tiles, kernels_for_parameters
 ):
-    check(name, launch, monkeypatch, device)
+    check(name, triton, monkeypatch, device)
 
 
 @pytest.mark.parametrize("mutant", MUTANTS)
 def test_a_slip_is_caught(
-    mutant, launch, monkeypatch, tmp_path, device, small_tiles, kernels_for_parameters
+    mutant, triton, monkeypatch, tmp_path, device, small_tiles, kernels_for_parameters
 ):
     monkeypatch.setenv("REGARD_CACHE", str(tmp_path))
     file, right, wrong, name = MUTANTS[mutant]
     changed = modules(file, right, wrong)
     for other, module in changed.made.items():
-        if hasattr(launch, other):
-            monkeypatch.setattr(launch, other, module)
-    monkeypatch.setattr(launch, "kernels", changed.kernels)
+        for user in (triton.dot, triton.panels, triton.operands):
+            if hasattr(user, other):
+                monkeypatch.setattr(user, other, module)
+    monkeypatch.setattr(triton.operands, "kernels", changed.kernels)
     with pytest.raises(AssertionError):
-        check(name, launch, monkeypatch, device)
+        check(name, triton, monkeypatch, device)
 
 
 def test_enough_are_tried():

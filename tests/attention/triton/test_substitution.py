@@ -25,22 +25,22 @@ def inputs(name, device, batch=1, n=17, m=33, d=6):
     return q + away, k - away, v
 
 
-def substituted(launch, q, k, v, mask=None):
+def substituted(triton, q, k, v, mask=None):
     score = Additive(learned(q.shape[-1]).to(q.device))
     call = make_call(q, k, v, score.form(q, k), mask)
-    return launch._operands(call, rows=True)
+    return triton.operands.operands_of(call, rows=True)
 
 
 @pytest.mark.parametrize("name", RANGES)
-def test_the_range_decides(name, launch, device):
-    on = substituted(launch, *inputs(name, device))
+def test_the_range_decides(name, triton, device):
+    on = substituted(triton, *inputs(name, device))
     assert on.kind.tolist() == [RANGES[name][2]]
 
 
 @pytest.mark.parametrize("name", RANGES)
-def test_what_is_computed_once_a_token_gives_tanh_back(name, launch, device):
+def test_what_is_computed_once_a_token_gives_tanh_back(name, triton, device):
     q, k, v = inputs(name, device)
-    on = substituted(launch, q, k, v)
+    on = substituted(triton, q, k, v)
     x, y = (t[:, :, :6].double().cpu() for t in (on.q_rows, on.k_rows))
     x, y = x.unsqueeze(2), y.unsqueeze(1)
     kind = RANGES[name][2]
@@ -55,32 +55,32 @@ def test_what_is_computed_once_a_token_gives_tanh_back(name, launch, device):
     assert not on.q_rows[..., 6:].any()  # filled up with zeros: features that count nothing
 
 
-def test_small_numbers_keep_their_digits(launch, device):
+def test_small_numbers_keep_their_digits(triton, device):
     q, k, v = (1e-6 * x for x in inputs("near", device))
-    on = substituted(launch, q, k, v)
+    on = substituted(triton, q, k, v)
     wanted = np.tanh(q.double().cpu().numpy())
     np.testing.assert_allclose(on.q_rows[..., :6].cpu().numpy(), wanted, rtol=1.2e-7)
 
 
-def test_entries_choose_by_themselves(launch, device):
+def test_entries_choose_by_themselves(triton, device):
     # one after another, not the range of all
     found = [inputs(name, device) for name in RANGES]
     q, k, v = (torch.cat(x) for x in zip(*found, strict=True))
-    on = substituted(launch, q, k, v)
+    on = substituted(triton, q, k, v)
     assert on.kind.tolist() == [kind for *_, kind in RANGES.values()]
 
 
 @pytest.mark.parametrize("garbage", [float("nan"), float("inf"), 1e4, 3e38])
-def test_garbage_that_nobody_sees_does_not_choose(garbage, launch, device):
+def test_garbage_that_nobody_sees_does_not_choose(garbage, triton, device):
     q, k, v = inputs("near", device)
     k[0, 20:] = garbage
     q[0, 9] = garbage
     lengths = torch.full((1, 17), 20)
     lengths[0, 9] = 0
-    assert substituted(launch, q, k, v, Lengths(lengths)).kind.tolist() == [1]
+    assert substituted(triton, q, k, v, Lengths(lengths)).kind.tolist() == [1]
 
 
-def test_no_features_is_uniform(launch, device):
+def test_no_features_is_uniform(triton, device):
     q, k, v = inputs("near", device)
     out = attend(
         q[..., :0], k[..., :0], v, score=Additive(torch.zeros(0, device=device)), impl="triton"

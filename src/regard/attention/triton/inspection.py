@@ -9,20 +9,11 @@ import triton
 from torch import Tensor
 
 from regard.attention.call import Call
-from regard.attention.triton import looking
-from regard.attention.triton.launch import (
-    EXACT,
-    LINEAR,
-    LOG2E,
-    beside_of,
-    features_forward,
-    fresh,
-    normalisers,
-    panel,
-    positive,
-    power_of_two,
-    scaled,
-)
+from regard.attention.triton import looking, memory, sums
+from regard.attention.triton.beside import EXACT, LOG2E, beside_of, power_of_two
+from regard.attention.triton.dot import LINEAR, positive, scaled
+from regard.attention.triton.launch import normalisers
+from regard.attention.triton.panels import Panels
 
 __all__ = ["Look"]
 
@@ -65,9 +56,11 @@ class Look:
     def weights(self, rows: slice, cols: slice) -> Tensor:
         """Some of the weights, [B, rows, cols] in float32."""
         if not self.linear:
-            return panel(self.call, self.lse, rows, cols)
+            return Panels(self.call, self.lse, None).weights(rows, cols)
         i_count, j_count = rows.stop - rows.start, cols.stop - cols.start
-        out = fresh(self.batch, i_count, j_count, dtype=torch.float32, device=self.lse.device)
+        out = memory.fresh(
+            self.batch, i_count, j_count, dtype=torch.float32, device=self.lse.device
+        )
         side = self._side()
         if out.numel():
             operands, rest, constants = self._given(side, side)
@@ -79,8 +72,8 @@ class Look:
     def entropy(self) -> Tensor:
         """The entropy of each row, [B, n] in float32."""
         if not self.linear:
-            return features_forward(self.call, values=False, entropy=True)[0].squeeze(-1)
-        out = fresh(self.batch, self.n, dtype=torch.float32, device=self.lse.device)
+            return sums.forward(self.call, values=False, entropy=True)[0].squeeze(-1)
+        out = memory.fresh(self.batch, self.n, dtype=torch.float32, device=self.lse.device)
         side = self._side()
         operands, rest, constants = self._given(side, side)
         looking.entropies[(self.batch * triton.cdiv(self.n, side),)](
@@ -92,7 +85,7 @@ class Look:
         """The sum of the weights on each key, [B, m] in float64; None: add up panels."""
         if not self.linear:
             return None
-        out = fresh(self.batch, self.m, dtype=torch.float64, device=self.lse.device)
+        out = memory.fresh(self.batch, self.m, dtype=torch.float64, device=self.lse.device)
         side = self._side()
         operands, rest, constants = self._given(side, side)
         looking.received[(self.batch * triton.cdiv(self.m, side),)](
@@ -113,7 +106,7 @@ class Look:
         blocks = triton.cdiv(triton.cdiv(self.n, height), bm)
         programs = self.batch * height * blocks
         splits = min(max(BUSY // programs, 1), width)
-        partial = fresh(
+        partial = memory.fresh(
             self.batch, height, blocks, width, dtype=torch.float32, device=self.lse.device
         )
         operands, rest, constants = self._given(bm, bn)
@@ -128,7 +121,7 @@ class Look:
     def _whole_tiles(self, height: int, width: int, reduce: str, bm: int, bn: int) -> Tensor:
         """The same where every cell is made of whole tiles: theirs first, then the cells'."""
         tall, wide = self.n // bm, self.m // bn
-        partial = fresh(self.batch, tall, wide, dtype=torch.float32, device=self.lse.device)
+        partial = memory.fresh(self.batch, tall, wide, dtype=torch.float32, device=self.lse.device)
         splits = min(max(BUSY // (self.batch * tall), 1), wide)
         operands, rest, constants = self._given(bm, bn)
         looking.tile_sums[(self.batch * tall * splits,)](

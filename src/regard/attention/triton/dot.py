@@ -1,0 +1,212 @@
+"""The dot product on the GPU: which of ``matrix``'s kernels run, and in which tiles."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import torch
+import triton
+from torch import Tensor
+
+from regard.attention.call import Call
+from regard.attention.triton import beside as shared
+from regard.attention.triton import matrix, memory
+from regard.attention.triton.beside import (
+    EXACT,
+    LOG2E,
+    Beside,
+    beside_of,
+    for_parameter,
+    power_of_two,
+)
+from regard.attention.triton.panels import table_gradient
+from regard.scores.dot import SCALED_DOT
+
+__all__ = ["LINEAR", "Tiles", "backward", "forward", "positive", "scaled"]
+
+LINEAR = ("q * k", SCALED_DOT)  # the formulas that are dot products
+FEW = 1 << 20  # pairs up to which the gradients of half precision are computed in float32
+
+
+@dataclass(frozen=True)
+class Tiles:
+    """Sizes of tiles and the threads that work on one."""
+
+    bm: int
+    bn: int
+    warps: int
+    stages: int
+
+
+def _tiles(kernel: str, call: Call) -> Tiles:
+    """What was fastest on an H200, or what fits: see README.md."""
+    widest = max(power_of_two(call.q.shape[2]), power_of_two(call.v.shape[2]))
+    half = call.q.element_size() == 2  # noqa: PLR2004 - bytes
+    if not half:
+        side = 64 if widest <= 64 else 32 if widest <= 128 else 16  # noqa: PLR2004
+        return Tiles(side, side, 4, 2) if kernel != "to_keys" else Tiles(side // 2, side // 2, 4, 2)
+    if widest <= 64:  # noqa: PLR2004
+        return Tiles(32, 128, 4, 3) if kernel == "to_keys" else Tiles(128, 64, 4, 3)
+    if widest <= 128:  # noqa: PLR2004
+        return Tiles(128, 64, 8, 3) if kernel == "forward" else Tiles(64, 64, 4, 2)
+    return Tiles(64, 32, 4, 2) if kernel == "forward" else Tiles(32, 32, 4, 1)
+
+
+def scaled(call: Call) -> tuple[Tensor, Tensor | None]:
+    """q, multiplied by the scale that learns if there is one; and that scale beside q."""
+    if call.p0 is None:
+        return call.q, None
+    p0 = call.p0.detach().repeat(call.q.shape[0] // call.p0.shape[0], 1).unsqueeze(1)
+    return (call.q.double() * p0).to(call.q.dtype), p0
+
+
+def _constants(call: Call, t: Tiles) -> dict[str, Any]:
+    h, f = call.q.shape[2], call.v.shape[2]
+    return {
+        "BM": t.bm,
+        "BN": t.bn,
+        "D": power_of_two(h),
+        "DV": power_of_two(f),
+        "EVEN": power_of_two(h) == h and power_of_two(f) == f,
+        "NEGATIVE": call.scale < 0,
+        "PRECISION": "tf32" if call.precision == "tf32" else EXACT,
+        "num_warps": t.warps,
+        "num_stages": t.stages,
+    }
+
+
+def positive(call: Call) -> float:
+    """The size of the scale, which the kernels take apart from its sign."""
+    return max(abs(call.scale), 1e-37)  # at a scale of 0 a hidden score would be -inf * 0
+
+
+def _twice(kernel: Any, programs: int, given: tuple[Tensor, ...], *rest: Any, **flags: Any) -> None:  # noqa: ANN401
+    """Launch a kernel, and again for what was not finite: see ``matrix``."""
+    notes = memory.fresh(programs, dtype=torch.int32, device=given[0].device)
+    for careful in (False, True):
+        kernel[(programs,)](*given, notes, *rest, CAREFUL=careful, **flags)
+
+
+def forward(call: Call, *, values: bool) -> tuple[Tensor, Tensor]:
+    """The output and the rows' normalisers; without values, the second alone."""
+    beside, t = beside_of(call), _tiles("forward", call)
+    q, _ = scaled(call)
+    batch, n, h = q.shape
+    m, f = call.v.shape[1:]
+    out = memory.fresh(batch, n, f if values else 0, dtype=q.dtype, device=q.device)
+    lse = memory.fresh(batch, n, dtype=torch.float64, device=q.device)
+    long = q.dtype == torch.float32 and m > shared.LONG
+    _twice(
+        matrix.forward,
+        batch * triton.cdiv(n, t.bm),
+        (
+            *(q, call.k, call.v, beside.table, beside.lo, beside.hi, beside.dense),
+            beside.seed,
+            out,
+            lse,
+        ),
+        *(*q.stride(), *call.k.stride(), *call.v.stride(), *beside.dense_strides),
+        *(n, m, h, f, beside.per_mask, beside.per_dense, beside.tables),
+        *(positive(call) * LOG2E, beside.least, beside.keep_scale),
+        **beside.flags,
+        **_constants(call, t),
+        LONG=long,
+        VALUES=values,
+    )
+    return out, lse
+
+
+def _few_halves(call: Call) -> bool:
+    """Whether half precision is widened: among few pairs its roundings do not average out."""
+    pairs = call.q.shape[0] * call.n * call.m
+    return call.q.dtype in (torch.bfloat16, torch.float16) and pairs <= FEW
+
+
+def backward(
+    call: Call, out: Tensor, lse: Tensor, dout: Tensor
+) -> tuple[Tensor, Tensor, Tensor, Tensor | None, Tensor | None, Tensor | None]:
+    """The gradients of q, k, v, p0, p1 and the table."""
+    if _few_halves(call):
+        wide = replace(call, q=call.q.float(), k=call.k.float(), v=call.v.float())
+        dq, dk, dv, *rest = backward(wide, out, lse, dout)
+        return (*(x.to(call.q.dtype) for x in (dq, dk, dv)), *rest)  # type: ignore[return-value]
+    beside = beside_of(call)
+    q, p0 = scaled(call)
+    k, v = call.k, call.v
+    batch, n, h = q.shape
+    m, f = v.shape[1:]
+    dout = dout.to(q.dtype).contiguous()
+    exact = q.dtype == torch.float32
+    wide_type = torch.float64 if exact else torch.float32
+    mean, norms = (memory.fresh(batch, n, dtype=wide_type, device=q.device) for _ in range(2))
+    strides = (*q.stride(), *k.stride(), *v.stride(), *beside.dense_strides)
+    sizes = (n, m, h, f, beside.per_mask, beside.per_dense, beside.tables)
+    scale, factor = positive(call) * LOG2E, abs(call.scale)
+    given = (q, k, v, dout, beside.table, beside.lo, beside.hi, beside.dense, beside.seed)
+    t = _tiles("to_queries", call)
+    grid = (batch * triton.cdiv(n, t.bm),)
+    if exact:
+        matrix.means[grid](
+            *(*given, lse, mean, norms, *strides, *sizes, scale, beside.least, beside.keep_scale),
+            **beside.flags,
+            **_constants(call, t),
+        )
+    else:
+        matrix.deltas[(triton.cdiv(batch * n, 64),)](
+            out.contiguous(), dout, lse, mean, norms, f, batch * n, BM=64, DV=power_of_two(f)
+        )
+    dq = memory.fresh(batch, n, h, dtype=q.dtype, device=q.device)
+    dk = memory.fresh(batch, m, h, dtype=q.dtype, device=q.device)
+    dv = memory.fresh(batch, m, f, dtype=q.dtype, device=q.device)
+    _twice(
+        matrix.to_queries,
+        grid[0],
+        (*given, norms, mean, dq),
+        *(*strides, *sizes, scale, factor, beside.least, beside.keep_scale),
+        **beside.flags,
+        **_constants(call, t),
+        WIDE=exact,
+        LONG=exact and m > shared.LONG,
+    )
+    t = _tiles("to_keys", call)
+    _twice(
+        matrix.to_keys,
+        batch * triton.cdiv(m, t.bn),
+        (*given, norms, mean, _columns(call, beside, t), dk, dv),
+        *(*strides, *sizes),
+        *(scale, factor, beside.least, beside.keep_scale),
+        **beside.flags,
+        **_constants(call, t),
+        WIDE=exact,
+        LONG=exact and n > shared.LONG,
+    )
+    if call.scale < 0:
+        dq.neg_()
+    dp0 = None
+    if call.p0 is not None and p0 is not None:
+        by_head = (dq.double() * call.q.double()).sum(1)
+        dp0 = for_parameter(call.p0, by_head)
+        dq = (dq.double() * p0).to(q.dtype)
+    dp1 = None if call.p1 is None else torch.zeros_like(call.p1)
+    return dq, dk, dv, dp0, dp1, table_gradient(call, lse, dout)
+
+
+def _columns(call: Call, beside: Beside, t: Tiles) -> Tensor:
+    """Which blocks of queries see each tile of keys: see ``matrix.columns``."""
+    blocks_n, blocks_m = triton.cdiv(call.n, t.bm), triton.cdiv(call.m, t.bn)
+    if call.lo is None:
+        found = torch.zeros(blocks_m, 4, dtype=torch.int32, device=call.q.device)
+        found[:, 1] = blocks_n  # filled on the GPU: a copy to it would wait
+        found[:, 3] = call.n // t.bm
+        return found
+    masks = call.lo.shape[0]
+    found = memory.fresh(masks, blocks_m, 4, dtype=torch.int32, device=call.q.device)
+    flags = {name: beside.flags[name] for name in ("NOT_SELF", "DENSE")}
+    matrix.columns[(masks * blocks_m,)](
+        *(beside.lo, beside.hi, found, call.n, call.m, blocks_n, blocks_m),
+        BM=t.bm,
+        BN=t.bn,
+        **flags,
+    )
+    return found

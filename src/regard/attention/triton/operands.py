@@ -1,0 +1,140 @@
+"""The operands of a sum over features: feature by feature, tanh substituted, rows filled up."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from types import ModuleType
+from typing import Any
+
+import torch
+import triton
+from torch import Tensor
+
+from regard.attention.absent import anyone
+from regard.attention.call import Call
+from regard.attention.triton import memory, substitution
+from regard.attention.triton.beside import power_of_two
+from regard.attention.triton.build import kernels
+from regard.scores import Additive
+
+__all__ = ["FEATURES", "Operands", "operands_of", "score_tile"]
+
+FEATURES = 8  # up to here there are few: see ``features``
+LARGEST = 128  # side of a tile: a panel may start anywhere
+FILL = 512  # rows laid out by feature end at a multiple of this: no tile reads behind the end
+
+
+@dataclass(frozen=True)
+class Operands:
+    """q and k laid out feature by feature, and row by row where gradients want them."""
+
+    kernels: ModuleType
+    q: Tensor  # [B, h, n]
+    k: Tensor  # [B, h, m]
+    q_rows: Tensor  # [B, n, h]
+    k_rows: Tensor
+    p0: Tensor  # [heads, h]
+    p1: Tensor
+    kind: Tensor  # [B]: how tanh was substituted
+    heads: int
+    additive: bool
+
+    @property
+    def wide(self) -> tuple[int, int]:
+        """The numbers of queries and keys, filled up to whole tiles."""
+        return self.q.shape[2], self.k.shape[2]
+
+    @property
+    def h(self) -> int:
+        """How many features, filled up to a pair."""
+        return self.q.shape[1]
+
+
+def operands_of(call: Call, *, rows: bool) -> Operands:
+    """Lay a call out; rows: row by row as well."""
+    batch, _, h = call.q.shape
+    is_additive = call.phi == Additive.PHI
+    p0, p1 = (
+        call.q.new_zeros(1, h) if p is None else p.detach().float().contiguous()
+        for p in (call.p0, call.p1)
+    )
+    heads = max(p0.shape[0], p1.shape[0])
+    p0, p1 = (p.repeat(heads // p.shape[0], 1) for p in (p0, p1))
+    q, k = call.q.detach().float(), call.k.detach().float()
+    kind = torch.zeros(batch, dtype=torch.int32, device=q.device)
+    if is_additive and h:
+        p0, p1 = (torch.nn.functional.pad(p, (0, _pairs(h) - h)) for p in (p0, p1))
+        by_feature, by_row, kind = _substituted(call, q, k, rows=rows)
+    else:
+        by_row = (q.contiguous(), k.contiguous()) if rows else (q, k)
+        by_feature = (_by_feature(q), _by_feature(k))
+    return Operands(kernels(call.phi), *by_feature, *by_row, p0, p1, kind, heads, is_additive)
+
+
+def _pairs(h: int) -> int:
+    """Features of the additive score, filled up: kernels take them two at a time."""
+    return h + h % 2
+
+
+def _filled(size: int) -> int:
+    return -(-(size + LARGEST) // FILL) * FILL
+
+
+def _by_feature(x: Tensor) -> Tensor:
+    """[B, n, h] as [B, h, n], n filled up."""
+    batch, n, h = x.shape
+    out = memory.fresh(batch, h, _filled(n), dtype=x.dtype, device=x.device)
+    out[..., :n] = x.transpose(1, 2)
+    return out
+
+
+def _substituted(
+    call: Call, q: Tensor, k: Tensor, *, rows: bool
+) -> tuple[tuple[Tensor, Tensor], tuple[Tensor, Tensor], Tensor]:
+    batch, _, h = q.shape
+    q, k = q.contiguous(), k.contiguous()
+    wide = _pairs(h)
+    seen: tuple[Tensor | None, Tensor | None] = (None, None)
+    if call.lo is not None:  # garbage that nobody sees must not choose the arithmetic
+        keys, queries = anyone(call)
+        seen = (queries.to(torch.uint8), keys.to(torch.uint8))
+    found, chunks = [], []
+    for x, who in zip((q, k), seen, strict=True):
+        count = min(triton.cdiv(x.shape[1], 64), 64)
+        ends = torch.empty(2, batch, count, h, dtype=torch.float32, device=q.device)
+        substitution.ranges[(batch * count,)](
+            *(x, x if who is None else who, ends[0], ends[1], x.shape[1], h, count),
+            ROWS=16,
+            BH=power_of_two(h, 2),
+            SEEN=who is not None,
+        )
+        found.append(ends)
+        chunks.append(count)
+    kind = torch.empty(batch, dtype=torch.int32, device=q.device)
+    centre = torch.empty(batch, h, dtype=torch.float32, device=q.device)
+    substitution.decide[(batch,)](
+        *(found[0][0], found[0][1], found[1][0], found[1][1], kind, centre, h, *chunks),
+        BH=power_of_two(h, 2),
+    )
+    by_feature, by_row = [], []
+    for x, sign in ((q, 1.0), (k, -1.0)):
+        size = x.shape[1]
+        feature = memory.fresh(batch, wide, _filled(size), dtype=torch.float32, device=q.device)
+        row = memory.fresh(batch, size, wide, dtype=torch.float32, device=q.device) if rows else x
+        substitution.transform[(batch * triton.cdiv(size, 32),)](
+            *(x, kind, centre, feature, row, size, _filled(size), h, wide, sign),
+            ROWS=32,
+            BH=power_of_two(wide, 2),
+            TWICE=rows,
+        )
+        by_feature.append(feature)
+        by_row.append(row)
+    return (by_feature[0], by_feature[1]), (by_row[0], by_row[1]), kind
+
+
+def score_tile(call: Call, *, weigh: bool = False) -> dict[str, Any]:
+    """A tile of scores: few features, queries across threads; many, keys. See ``features``."""
+    if call.q.shape[2] <= FEATURES:
+        return {"BM": 64, "BN": 64, "KEYS_FIRST": True, "num_warps": 2, "num_stages": 1}
+    rows = 16 if weigh else 32
+    return {"BM": rows, "BN": 128, "KEYS_FIRST": False, "num_warps": 4, "num_stages": 1}

@@ -1,0 +1,247 @@
+"""The gradients of a sum over features on the GPU, a bounded panel of pairs at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import torch
+import triton
+from torch import Tensor
+
+from regard.attention.call import Call
+from regard.attention.triton import additive, memory, operands
+from regard.attention.triton.beside import LOG2E, beside_of, for_parameter, power_of_two
+from regard.attention.triton.operands import operands_of
+from regard.attention.triton.small import is_small, parameter_gradients
+
+__all__ = ["Panels", "table_gradient"]
+
+WIDE_PANEL = 4096  # keys of a panel, where it cannot have them all
+PANEL = 5 << 20  # pairs whose weights and slopes exist at once
+BUSY = 1024  # blocks of threads that keep a GPU busy
+BI, BJ = 4, 8  # rows and keys of a tile whose slopes are pulled to the queries
+KI, KJ = 8, 4  # and to the keys
+
+
+def table_gradient(call: Call, lse: Tensor, dout: Tensor) -> Tensor | None:
+    """The gradient of a bias by distance, whatever the score: it adds slopes along diagonals."""
+    if call.table is None:
+        return None
+    if is_small(call):
+        return parameter_gradients(call, dout)[2]
+    return Panels(call, lse, dout).table()
+
+
+class Panels:
+    """The gradients of a sum over features, a bounded panel of pairs at a time."""
+
+    def __init__(self, call: Call, lse: Tensor, dout: Tensor | None) -> None:
+        self.call, self.lse = call, lse
+        self.beside, self.on = beside_of(call), operands_of(call, rows=dout is not None)
+        self.v = call.v.detach().float()
+        self.dout = self.v if dout is None else dout.float().contiguous()
+        self.batch, self.n = call.q.shape[:2]
+        self.m, self.f = call.v.shape[1:]
+
+    def _weigh(self, weights: Tensor, area: tuple[int, ...]) -> None:
+        on, beside = self.on, self.beside
+        entries, e_first, i_first, i_count, j_first, j_count = area
+        tile = operands.score_tile(self.call, weigh=True)
+        programs = entries * triton.cdiv(i_count, tile["BM"]) * triton.cdiv(j_count, tile["BN"])
+        flags = {name: flag for name, flag in beside.flags.items() if name != "DROP"}
+        on.kernels.weigh[(programs,)](
+            *(on.q, on.k, on.p0, on.p1, on.kind, beside.table, beside.lo, beside.hi, beside.dense),
+            *(self.lse, weights, *beside.dense_strides, self.n, self.m, *on.wide, on.h),
+            *(beside.per_mask, beside.per_dense, beside.tables, on.heads, self.call.scale * LOG2E),
+            *(e_first, i_first, i_count, j_first, j_count),
+            **flags,
+            **tile,
+            ADDITIVE=on.additive,
+        )
+
+    def weights(self, rows: slice, cols: slice) -> Tensor:
+        """A panel of weights."""
+        i_count, j_count = rows.stop - rows.start, cols.stop - cols.start
+        weights = memory.fresh(
+            self.batch, i_count, j_count, dtype=torch.float32, device=self.v.device
+        )
+        if weights.numel():
+            self._weigh(weights, (self.batch, 0, rows.start, i_count, cols.start, j_count))
+        return weights
+
+    def _weigh_and_like(self, weights: Tensor, likes: Tensor, area: tuple[int, ...]) -> None:
+        on, beside = self.on, self.beside
+        self._weigh(weights, area)
+        entries, _, _, i_count, _, j_count = area
+        side = 64 if power_of_two(self.f) <= 128 else 32  # noqa: PLR2004
+        on.kernels.like[(entries * triton.cdiv(i_count, side) * triton.cdiv(j_count, side),)](
+            *(self.dout, self.v, weights, likes, beside.seed, *self.v.stride()),
+            *(self.n, self.m, self.f, beside.least, beside.keep_scale, *area[1:]),
+            BM=side,
+            BN=side,
+            DV=power_of_two(self.f),
+            DROP=beside.flags["DROP"],
+            num_stages=1,
+        )
+
+    def _tally(self, weights: Tensor, likes: Tensor, sums: Tensor, area: tuple[int, ...]) -> None:
+        entries, e_first, i_first, i_count, _, j_count = area
+        self.on.kernels.tally[(entries * triton.cdiv(i_count, 4),)](
+            *(weights, likes, sums, self.n, e_first, i_first, i_count, j_count), BM=4, BN=512
+        )
+
+    def _plan(self) -> tuple[int, int, int]:
+        """Entries, rows and keys of a panel: all keys if it can be, or the mean takes a pass."""
+        keys = self.m if self.m <= 2 * WIDE_PANEL else WIDE_PANEL
+        # from n and m alone: how a sum is cut must not depend on who else is in the batch
+        rows = min(self.n, max(64, min(1024, PANEL // keys // 64 * 64)))
+        entries = max(1, min(self.batch, PANEL // (rows * keys)))
+        return entries, rows, keys
+
+    def _pieces(self) -> Iterator[list[tuple[int, ...]]]:
+        """For some rows of some entries, the panels that have all their keys."""
+        entries, rows, keys = self._plan()
+        for e0 in range(0, self.batch, entries):
+            es = min(entries, self.batch - e0)
+            for i0 in range(0, self.n, rows):
+                rs = min(rows, self.n - i0)
+                yield [
+                    (es, e0, i0, rs, j0, min(keys, self.m - j0)) for j0 in range(0, self.m, keys)
+                ]
+
+    def _slopes(self) -> Iterator[tuple[Tensor, Tensor, tuple[int, ...]]]:
+        """Panel by panel: what dropout leaves of the weights, the scores' slopes, and where."""
+        device = self.v.device
+        entries, rows, keys = self._plan()
+        panels = memory.fresh(2, entries * rows * keys, dtype=torch.float32, device=device)
+        weights, slopes = panels[0], panels[1]
+        sums = torch.zeros(self.batch, self.n, 2, dtype=torch.float64, device=device)
+        for areas in self._pieces():
+            for area in areas:
+                self._weigh_and_like(weights, slopes, area)
+                self._tally(weights, slopes, sums, area)
+            for area in areas:
+                if len(areas) > 1:  # the mean took a pass over all keys: once more
+                    self._weigh_and_like(weights, slopes, area)
+                self._settle(weights, slopes, sums, area)
+                yield weights, slopes, area
+
+    def gradients(
+        self,
+    ) -> tuple[Tensor, Tensor, Tensor, Tensor | None, Tensor | None, Tensor | None]:
+        """Of q, k, v, p0, p1 and the table."""
+        call, on, device = self.call, self.on, self.v.device
+        h, width = on.h, call.q.shape[2]
+        dq = memory.fresh(self.batch, self.n, h, dtype=torch.float32, device=device)
+        dk = torch.zeros(self.batch, self.m, h, dtype=torch.float64, device=device)
+        dv = torch.zeros(self.batch, self.m, self.f, dtype=torch.float64, device=device)
+        dp = torch.zeros(2, on.heads, h, dtype=torch.float64, device=device)
+        dtable = self._no_table()
+        for weights, slopes, area in self._slopes():
+            self._add_along(slopes, dtable, area)
+            self._spread(weights, dv, area)
+            self._pull(slopes, dq, dk, dp, area)
+        dq, dk = (x[..., :width] * call.scale for x in (dq, dk))
+        dp = dp[..., :width] * call.scale
+        p0, p1 = (
+            None if p is None else for_parameter(p, dp[i]) for i, p in enumerate((call.p0, call.p1))
+        )
+        if is_small(call):
+            p0, p1, dtable = parameter_gradients(call, self.dout)
+        dtype = call.q.dtype
+        return dq.to(dtype), dk.to(dtype), dv.to(dtype), p0, p1, dtable
+
+    def table(self) -> Tensor | None:
+        """The gradient of the table alone."""
+        dtable = self._no_table()
+        for _, slopes, area in self._slopes():
+            self._add_along(slopes, dtable, area)
+        return dtable
+
+    def _no_table(self) -> Tensor | None:
+        """Zeros to add to, or nothing if there is no table, or another way to its gradient."""
+        table = self.call.table
+        if table is None or is_small(self.call):
+            return None
+        return torch.zeros(table.shape, dtype=torch.float64, device=table.device)
+
+    def _settle(self, weights: Tensor, slopes: Tensor, sums: Tensor, area: tuple[int, ...]) -> None:
+        """Likes to slopes."""
+        on, beside = self.on, self.beside
+        entries, e_first, i_first, i_count, j_first, j_count = area
+        on.kernels.settle[(entries * triton.cdiv(i_count, 4) * triton.cdiv(j_count, 512),)](
+            *(weights, slopes, sums, beside.seed, self.n, beside.least, beside.keep_scale),
+            *(e_first, i_first, i_count, j_first, j_count),
+            BM=4,
+            BN=512,
+            DROP=beside.flags["DROP"],
+        )
+
+    def _add_along(self, slopes: Tensor, dtable: Tensor | None, area: tuple[int, ...]) -> None:
+        """The slopes to the bias."""
+        on, beside = self.on, self.beside
+        entries, e_first, i_first, i_count, j_first, j_count = area
+        if dtable is not None:
+            on.kernels.along[(triton.cdiv(self.n + self.m - 1, 128), dtable.shape[0])](
+                *(slopes, dtable, self.n, self.m, e_first, entries, i_first, i_count),
+                *(j_first, j_count, beside.tables),
+                WIDTH=128,
+            )
+
+    def _spread(self, weights: Tensor, dv: Tensor, area: tuple[int, ...]) -> None:
+        self.on.kernels.spread[(area[0] * triton.cdiv(area[5], 64),)](
+            *(weights, self.dout, dv, self.n, self.m, self.f, *area[1:]),
+            BM=32,
+            BN=64,
+            DV=power_of_two(self.f),
+            num_warps=4,
+            num_stages=1,
+        )
+
+    def _pull(
+        self, slopes: Tensor, dq: Tensor, dk: Tensor, dp: Tensor, area: tuple[int, ...]
+    ) -> None:
+        on, beside, h = self.on, self.beside, self.on.h
+        if not h:
+            return
+        es, e0, i0, rs, j0, cs = area
+        blocks = triton.cdiv(rs, BI)
+        uses = (self.call.p0 is not None, self.call.p1 is not None)
+        bh = min(power_of_two(h, 64), 128) // 2 if on.additive else min(power_of_two(h, 32), 128)
+        wide = triton.cdiv(h, 2 * bh if on.additive else bh)
+        splits = max(1, min(BUSY // (blocks * wide), triton.cdiv(cs, 64)))
+        sums = [
+            memory.fresh(splits, es if use else 0, blocks, h, dtype=torch.float64, device=dq.device)
+            for use in uses
+        ]
+        parts = memory.fresh(splits, es, rs, h, dtype=torch.float32, device=dq.device)
+        ends = (self.n, self.m, h, beside.per_mask, on.heads, e0, i0, rs, j0, cs)
+        limits = (beside.lo, beside.hi, slopes)
+        rows = {"BI": BI, "BJ": BJ, "BH": bh, "num_warps": bh // 32}
+        keys = {"BI": KI, "BJ": KJ, "BH": bh, "num_warps": bh // 32}
+        for tile in (rows, keys):
+            tile["SPANS"] = beside.flags["SPANS"]
+        rows_grid = (es * blocks * splits * wide,)
+        keys_grid = (es * triton.cdiv(cs, KJ) * wide,)
+        if on.additive:
+            given = (on.q_rows, on.k_rows, on.p0, on.kind, *limits)
+            additive.pull_rows[rows_grid](*given, parts, sums[0], *ends, es, splits, **rows)
+            additive.pull_keys[keys_grid](*given, dk, *ends, **keys)
+        else:
+            given = (on.q_rows, on.k_rows, on.p0, on.p1, *limits)
+            wanted = {"TO_P0": uses[0], "TO_P1": uses[1]}
+            on.kernels.pull_rows[rows_grid](
+                *given, parts, *sums, *ends, es, splits, **rows, **wanted
+            )
+            on.kernels.pull_keys[keys_grid](*given, dk, *ends, **keys)
+        into = dq[e0 : e0 + es, i0 : i0 + rs]
+        found = parts[0] if splits == 1 else parts.sum(0)
+        into.copy_(found) if j0 == 0 else into.add_(found)
+        if not any(uses):
+            return
+        # a product with zeros and ones: adding by index would add in any order
+        whose = torch.arange(e0, e0 + es, device=dq.device) % on.heads
+        gather = (whose == torch.arange(on.heads, device=dq.device)[:, None]).double()
+        for i, total in enumerate(sums):
+            if uses[i]:
+                dp[i] += gather @ total.sum((0, 2))
