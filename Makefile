@@ -6,6 +6,7 @@ PYTHON ?= python3
 CASES ?= 20000
 SEED ?=
 DEVICE ?= cpu
+SHARDS ?= $(shell nproc)
 
 ON_GPU := PYTHONPATH=$(CURDIR)/src $(PYTHON)
 
@@ -43,15 +44,21 @@ test: $(VENV)/ready  ## every test, and every example in a docstring
 	$(BIN)/python -m pytest --doctest-modules src tests
 
 # on a machine that has torch and triton and where nothing can be installed: its own Python. What a
-# package that is missing there keeps from being collected is told, and the rest runs.
+# package that is missing there keeps from being collected is told, and the rest runs. In as many
+# processes as there are cores: nearly all of the time goes to compiling kernels.
 test-gpu:  ## the whole suite and the battery on a GPU, with the Python that is there
 	@$(PYTHON) -c 'import torch' 2>/dev/null || { echo "test-gpu: $(PYTHON) has no torch" >&2; exit 2; }
 	@$(PYTHON) -c 'import sys, torch; sys.exit(not torch.cuda.is_available())' || { \
 		echo "test-gpu: there is no GPU here, or this torch has no CUDA; nothing was run" >&2; \
 		echo "make test runs the GPU's kernels in Triton's interpreter" >&2; exit 2; }
-	@failed=0; \
-	$(ON_GPU) -m pytest -p no:cacheprovider --continue-on-collection-errors \
-		--doctest-modules src tests || failed=1; \
+	@mkdir -p build; failed=0; pids=; \
+	for i in $$(seq 0 $$(($(SHARDS) - 1))); do \
+		$(ON_GPU) -m pytest -p no:cacheprovider --continue-on-collection-errors --shard $$i/$(SHARDS) \
+			--doctest-modules src tests >build/test-gpu-$$i.txt 2>&1 & pids="$$pids $$!"; \
+	done; \
+	for pid in $$pids; do wait $$pid || failed=1; done; \
+	grep -hE '^(FAILED|ERROR|SKIPPED)' build/test-gpu-*.txt | sort | uniq -c; \
+	tail -qn 1 build/test-gpu-*.txt; \
 	$(ON_GPU) -m tests.battery --device cuda --cases $(CASES) $(if $(SEED),--seed $(SEED)) \
 		|| failed=1; \
 	exit $$failed

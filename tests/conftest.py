@@ -9,6 +9,19 @@ import torch
 from regard.attention.cpu import launch
 
 
+def pytest_addoption(parser):
+    parser.addoption("--shard", metavar="I/N", help="run every Nth test, from the Ith; from 0")
+
+
+def pytest_collection_modifyitems(config, items):
+    """Leave out the other shards' tests: N processes, one a shard, run all of them."""
+    if shard := config.getoption("--shard"):
+        which, count = map(int, shard.split("/"))
+        mine = items[which::count]
+        config.hook.pytest_deselected(items=[x for i, x in enumerate(items) if i % count != which])
+        items[:] = mine
+
+
 @pytest.fixture(autouse=True)
 def poisoned_memory(monkeypatch):
     """Fresh memory holds NaN: a kernel that leaves an output unwritten fails loudly."""

@@ -13,6 +13,7 @@ from regard.attention.call import Call
 from regard.attention.triton import beside as shared
 from regard.attention.triton import matrix, memory
 from regard.attention.triton.beside import (
+    COLUMNS,
     EXACT,
     LOG2E,
     Beside,
@@ -45,7 +46,9 @@ def _tiles(kernel: str, call: Call) -> Tiles:
     half = call.q.element_size() == 2  # noqa: PLR2004 - bytes
     if not half:
         side = 64 if widest <= 64 else 32 if widest <= 128 else 16  # noqa: PLR2004
-        return Tiles(side, side, 4, 2) if kernel != "to_keys" else Tiles(side // 2, side // 2, 4, 2)
+        if kernel == "to_keys":
+            side = max(side // 2, 16)  # no smaller product exists
+        return Tiles(side, side, 4, 2)
     if widest <= 64:  # noqa: PLR2004
         return Tiles(32, 128, 4, 3) if kernel == "to_keys" else Tiles(128, 64, 4, 3)
     if widest <= 128:  # noqa: PLR2004
@@ -66,9 +69,9 @@ def _constants(call: Call, t: Tiles) -> dict[str, Any]:
     return {
         "BM": t.bm,
         "BN": t.bn,
-        "D": power_of_two(h),
-        "DV": power_of_two(f),
-        "EVEN": power_of_two(h) == h and power_of_two(f) == f,
+        "D": power_of_two(h, COLUMNS),
+        "DV": power_of_two(f, COLUMNS),
+        "EVEN": power_of_two(h, COLUMNS) == h and power_of_two(f, COLUMNS) == f,
         "NEGATIVE": call.scale < 0,
         "PRECISION": "tf32" if call.precision == "tf32" else EXACT,
         "num_warps": t.warps,

@@ -28,6 +28,8 @@ from regard.attention.triton.elementary import (  # noqa: F401 - for formulas
     larger,
     pinned,
     power,
+    product,
+    product_added,
     sign,
     smaller,
     tanh,
@@ -57,11 +59,10 @@ __all__ = [
 
 LN2 = tl.constexpr(0.6931471805599453)
 LOG2E = tl.constexpr(1.4426950408889634)
-EXACT = tl.constexpr(
-    "tf32x3"
-)  # products of float32 in three of tf32: as good, and several times as fast
 DOWN = tl.constexpr(2.0**-20)  # of weights, so that a sum over values near the largest is finite
 UP = tl.constexpr(2.0**20)
+# in three of tf32: in six of bfloat16 the average of the values would take twice as long
+EXACT = tl.constexpr("tf32x3")
 CHUNK = tl.constexpr(32)  # keys of a product of weights and values
 
 # <formula>
@@ -203,9 +204,9 @@ def forward_tile(
                 if MASKED:
                     values = without(values, unfit(values))
                 if LONG:
-                    acc += tl.dot(piece, values, input_precision=EXACT).to(tl.float64)
+                    acc += product(piece, values, EXACT).to(tl.float64)
                 else:
-                    acc = tl.dot(piece, values, acc, input_precision=EXACT)
+                    acc = product_added(piece, values, acc, EXACT)
     return acc, total, new
 
 
@@ -341,7 +342,7 @@ def like(
     there, here = r < i_count, c < j_count
     douts = rows_of(dout + entry * n * dv, i_first + r, there, dv, dv, 1, DV)
     values = rows_of(v + entry * svb, j_first + c, here, dv, svm, svd, DV)
-    g = tl.dot(douts, tl.trans(pinned(values)), input_precision=EXACT)
+    g = product(douts, tl.trans(pinned(values)), EXACT)
     if DROP:
         low, high = row_words(tl.load(seed), entry * n + i_first + r)
         stays = kept(low[:, None], high[:, None], (j_first + c)[None, :], least)
@@ -526,7 +527,7 @@ def spread(
         p = tl.load(weights + at, mask=there[:, None] & here[None, :], other=0.0)
         douts = rows_of(dout + entry * n * dv, i_first + r, there, dv, dv, 1, DV)
         dead = tl.max((p != 0.0).to(tl.int32), 1) == 0  # who sees nothing may be given anything
-        acc = tl.dot(tl.trans(pinned(p)), without(douts, dead), acc, input_precision=EXACT)
+        acc = product_added(tl.trans(pinned(p)), without(douts, dead), acc, EXACT)
     f = tl.arange(0, DV)
     at_out = dv_out + (entry * m + j_first + c)[:, None] * dv + f[None, :]
     inside = here[:, None] & (f < dv)[None, :]

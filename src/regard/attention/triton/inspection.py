@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any
 
 import torch
@@ -10,7 +11,7 @@ from torch import Tensor
 
 from regard.attention.call import Call
 from regard.attention.triton import looking, memory, sums
-from regard.attention.triton.beside import EXACT, LOG2E, beside_of, power_of_two
+from regard.attention.triton.beside import COLUMNS, EXACT, LOG2E, beside_of, power_of_two
 from regard.attention.triton.dot import LINEAR, positive, scaled
 from regard.attention.triton.launch import normalisers
 from regard.attention.triton.panels import Panels
@@ -19,21 +20,29 @@ __all__ = ["Look"]
 
 
 class Look:
-    """The weights of a call on the GPU: q, k, score and mask, and the normalisers, found once."""
+    """The weights of a call on the GPU: q, k, score and mask; normalisers once, where needed."""
 
     def __init__(self, call: Call) -> None:
         self.call = call
         self.linear = call.phi in LINEAR
         self.batch, self.n = call.q.shape[:2]
         self.m = call.m
-        self.lse = normalisers(call)
 
-    def _given(self, bm: int, bn: int) -> tuple[tuple[Any, ...], tuple[Any, ...], dict[str, Any]]:
+    @cached_property
+    def lse(self) -> Tensor:
+        """The rows' normalisers, [B, n]."""
+        return normalisers(self.call)
+
+    def _given(
+        self, bm: int, bn: int, *, lse: bool = True
+    ) -> tuple[tuple[Any, ...], tuple[Any, ...], dict[str, Any]]:
         """Operands, strides and sizes, and constants of a kernel."""
         call, beside = self.call, beside_of(self.call)
         q, _ = scaled(call)
         flags = {name: flag for name, flag in beside.flags.items() if name != "DROP"}
-        operands = (q, call.k, beside.table, beside.lo, beside.hi, beside.dense, self.lse)
+        operands: tuple[Any, ...] = (q, call.k, beside.table, beside.lo, beside.hi, beside.dense)
+        if lse:
+            operands = (*operands, self.lse)
         rest = (
             *(*q.stride(), *call.k.stride(), *beside.dense_strides, self.n, self.m, q.shape[2]),
             *(beside.per_mask, beside.per_dense, beside.tables, positive(call) * LOG2E),
@@ -42,7 +51,7 @@ class Look:
             **flags,
             "BM": bm,
             "BN": bn,
-            "D": power_of_two(q.shape[2]),
+            "D": power_of_two(q.shape[2], COLUMNS),
             "WIDE": q.dtype == torch.float32,
             "NEGATIVE": call.scale < 0,
             "PRECISION": EXACT,
@@ -100,9 +109,9 @@ class Look:
         """
         if not self.linear or self.m < FEWEST * width:
             return None
+        if self._in_one_sweep(height, width):
+            return self._swept(height, width, reduce)
         bm, bn = (128, 64) if power_of_two(self.call.q.shape[2]) <= 64 else (64, 64)  # noqa: PLR2004
-        if self.n % (height * bm) == 0 and self.m % (width * bn) == 0:
-            return self._whole_tiles(height, width, reduce, bm, bn)
         blocks = triton.cdiv(triton.cdiv(self.n, height), bm)
         programs = self.batch * height * blocks
         splits = min(max(BUSY // programs, 1), width)
@@ -118,22 +127,57 @@ class Look:
         )
         return partial.double().sum(2) if reduce == "mass" else partial.amax(2)
 
-    def _whole_tiles(self, height: int, width: int, reduce: str, bm: int, bn: int) -> Tensor:
-        """The same where every cell is made of whole tiles: theirs first, then the cells'."""
-        tall, wide = self.n // bm, self.m // bn
-        partial = memory.fresh(self.batch, tall, wide, dtype=torch.float32, device=self.lse.device)
-        splits = min(max(BUSY // (self.batch * tall), 1), wide)
-        operands, rest, constants = self._given(bm, bn)
-        looking.tile_sums[(self.batch * tall * splits,)](
-            *(*operands, partial, *rest, splits),
-            **constants,
-            MASS=reduce == "mass",
-            num_warps=4,
-            num_stages=3,
+    def _in_one_sweep(self, height: int, width: int) -> bool:
+        """Whether cells are whole tiles, and rows enough to fill a GPU without splitting keys.
+
+        In half precision alone: what a cell has is kept in float32, which to float32 is a loss.
+        """
+        d = power_of_two(self.call.q.shape[2])
+        return (
+            self.call.q.dtype != torch.float32
+            and d <= NARROW
+            and self.n % height == 0
+            and self.m % (width * SWEEP_KEYS) == 0
+            and self.m // (width * SWEEP_KEYS) <= MOST_TILES
+            and self.batch * triton.cdiv(self.n, SWEEP_ROWS) >= BUSY // 4
         )
-        cells = partial.view(self.batch, height, tall // height, width, wide // width)
-        return cells.double().sum((2, 4)) if reduce == "mass" else cells.amax((2, 4))
+
+    def _swept(self, height: int, width: int, reduce: str) -> Tensor:
+        """Normalisers and cells from one pass over the scores, some rows of cells at a time."""
+        tall, device = self.n // height, self.call.q.device
+        grid = memory.fresh(self.batch, height, width, dtype=torch.float64, device=device)
+        at_once = min(max(SCRATCH // (self.batch * width * tall), 1), height)  # rows of cells
+        operands, rest, constants = self._given(SWEEP_ROWS, SWEEP_KEYS, lse=False)
+        constants.pop("WIDE")
+        for start in range(0, height, at_once):
+            some = min(at_once, height - start)
+            count = some * tall
+            norms = memory.fresh(self.batch, count, dtype=torch.float32, device=device)
+            cells = memory.fresh(self.batch, count, width, dtype=torch.float32, device=device)
+            looking.sweep[(self.batch * triton.cdiv(count, SWEEP_ROWS),)](
+                *(*operands, norms, cells, *rest, start * tall, count, width),
+                **constants,
+                EACH=self.m // (width * SWEEP_KEYS),
+                EVEN=constants["D"] == self.call.q.shape[2],
+                MASS=reduce == "mass",
+                num_warps=SWEEP_WARPS,
+                num_stages=3,
+            )
+            part = memory.fresh(self.batch, some, width, dtype=torch.float64, device=device)
+            looking.gather[(self.batch * some * triton.cdiv(width, GATHERED),)](
+                *(cells, norms, part, count, width, tall, some),
+                WIDTH=GATHERED,
+                ROWS=16,
+                MASS=reduce == "mass",
+            )
+            grid[:, start : start + some] = part
+        return grid
 
 
 FEWEST = 32  # keys a cell must have
 BUSY = 1024  # blocks of threads that keep a GPU busy
+SWEEP_ROWS, SWEEP_KEYS, SWEEP_WARPS = 128, 128, 8  # tiles of the pass that sees scores once
+NARROW = 64  # features up to which such a tile fits
+MOST_TILES = 4  # a cell's, all of them written out in the loop
+SCRATCH = 1 << 26  # numbers kept of a part of the rows: 256 MiB
+GATHERED = 128  # cells a block of threads adds up

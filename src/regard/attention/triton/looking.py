@@ -10,10 +10,17 @@ import triton
 import triton.language as tl
 
 from regard.attention.triton.elementary import product
-from regard.attention.triton.matrix import LN2, base_two, bias, rows_of, shifted
+from regard.attention.triton.matrix import (
+    LN2,
+    base_two,
+    bias,
+    full_rows_of,
+    rows_of,
+    shifted,
+)
 from regard.attention.triton.visible import spans, visible
 
-__all__ = ["entropies", "overview", "received", "rectangle", "tile_sums"]
+__all__ = ["entropies", "gather", "overview", "received", "rectangle", "sweep"]
 
 
 @triton.jit
@@ -108,44 +115,110 @@ def overview(
 
 
 @triton.jit
-def tile_sums(
-    q, k, table, lo, hi, dense, lse, partial,
+def sweep(
+    q, k, table, lo, hi, dense, norms, cells,
     sqb, sqn, sqd, skb, skm, skd, sdb, sdn, sdm, n, m, d, per_mask, per_dense, tables, scale,
-    splits,
-    BM: tl.constexpr, BN: tl.constexpr, D: tl.constexpr, SPANS: tl.constexpr,
-    NOT_SELF: tl.constexpr, DENSE: tl.constexpr, TABLE: tl.constexpr, WIDE: tl.constexpr,
+    first_row, count, width,
+    BM: tl.constexpr, BN: tl.constexpr, EACH: tl.constexpr, D: tl.constexpr, EVEN: tl.constexpr,
+    SPANS: tl.constexpr, NOT_SELF: tl.constexpr, DENSE: tl.constexpr, TABLE: tl.constexpr,
     MASS: tl.constexpr, NEGATIVE: tl.constexpr, PRECISION: tl.constexpr,
 ):  # fmt: skip
-    """partial[B, n / BM, m / BN]: the sum (or the largest) of each tile, where tiles are whole.
+    """norms[B, count] and cells[B, count, width]: each row's normaliser and what its cells have.
 
-    For an overview whose cells are made of whole tiles: one flat loop, which the compiler can fill
-    with the loads of the tiles to come.
+    For cells of EACH whole tiles of keys. Scores are seen once: what a cell has is kept as a
+    logarithm, its sum or its largest, and becomes weights when the row's normaliser is known.
     """
-    split = tl.program_id(0) % splits
-    blocks, wide = n // BM, m // BN
-    block = tl.program_id(0) // splits % blocks
-    entry = (tl.program_id(0) // splits // blocks).to(tl.int64)
-    rows = block * BM + tl.arange(0, BM)
+    blocks = tl.cdiv(count, BM)
+    entry = (tl.program_id(0) // blocks).to(tl.int64)
+    at = (tl.program_id(0) % blocks) * BM + tl.arange(0, BM)
+    rows, there = first_row + at, at < count
     of_mask = entry // per_mask
     first, last = spans(lo + of_mask * n, hi + of_mask * n, rows, n, m, SPANS)
-    queries = rows_of(q + entry * sqb, rows, rows < n, d, sqn, sqd, D)
+    last = tl.where(there, last, 0)
+    queries = rows_of(q + entry * sqb, rows, there, d, sqn, sqd, D)
     if NEGATIVE:
         queries = (-queries.to(tl.float32)).to(queries.dtype)
-    norm = base_two(tl.load(lse + entry * n + rows))
-    if not WIDE:
-        norm = norm.to(tl.float32)
-    each = tl.cdiv(wide, splits)
-    at = partial + (entry * blocks + block) * wide
-    for tile in range(split * each, tl.minimum(split * each + each, wide)):
-        p, _ = weights_tile(
-            queries, norm, k + entry * skb, table + (entry % tables) * (n + m - 1),
-            dense + (entry // per_dense) * sdb, rows, first, last, tile * BN + tl.arange(0, BN), m,
-            n, d, skm, skd, sdn, sdm, scale, D, SPANS, NOT_SELF, DENSE, TABLE, WIDE, PRECISION,
-        )  # fmt: skip
+    begin = tl.min(tl.where(first < last, first, m), 0) // (BN * EACH)
+    end = tl.cdiv(tl.max(tl.where(first < last, last, 0), 0), BN * EACH)
+    begin = tl.minimum(begin, end)
+    to = cells + (entry * count + at) * width
+    for c in range(begin):
+        tl.store(to + c, float("-inf"), mask=there)
+    for c in range(end, width):
+        tl.store(to + c, float("-inf"), mask=there)
+    top = tl.full([BM], float("-inf"), tl.float32)
+    total = tl.zeros([BM], tl.float32)
+    for c in range(begin, end):
+        here = tl.zeros([BM], tl.float32)
+        if not MASS:
+            here = tl.full([BM], float("-inf"), tl.float32)
+        for part in tl.static_range(EACH):
+            j = (c * EACH + part) * BN + tl.arange(0, BN)
+            keys = full_rows_of(k + entry * skb, j, d, skm, skd, D, EVEN)
+            s = product(queries, tl.trans(keys), PRECISION)
+            factor = scale
+            if TABLE:
+                bias_at = table + (entry % tables) * (n + m - 1)
+                s = s * scale + bias(bias_at, rows[:, None], j[None, :], n, there[:, None])
+                factor = 1.0
+            if SPANS or NOT_SELF or DENSE:
+                seen = visible(
+                    rows[:, None],
+                    j[None, :],
+                    first[:, None],
+                    last[:, None],
+                    dense + (entry // per_dense) * sdb,
+                    sdn,
+                    sdm,
+                    NOT_SELF,
+                    DENSE,
+                )
+                s = tl.where(seen, s, float("-inf"))
+            most = tl.max(s, 1) * factor
+            new = tl.maximum(top, most)
+            unit = new
+            if SPANS or NOT_SELF or DENSE or TABLE:
+                unit = tl.where(new == float("-inf"), 0.0, new)  # nothing yet: -inf - -inf is NaN
+            decay = tl.exp2(top - unit)
+            got = tl.sum(tl.exp2(s * factor - unit[:, None]), 1)
+            total = total * decay + got
+            here = here * decay + got if MASS else tl.maximum(here, most)
+            top = new
         if MASS:
-            tl.store(at + tile, tl.sum(tl.sum(p, 1), 0))
+            here = top + tl.log2(here)
+            # nothing seen: -inf + -inf; what is NaN without that stays so
+            here = tl.where(top == float("-inf"), float("-inf"), here)
+        tl.store(to + c, here, mask=there)
+    # of a row that saw nothing: what makes its weights 0; a NaN among its scores is in its total
+    norm = tl.where(total == 0.0, float("inf"), top + tl.log2(total))
+    tl.store(norms + entry * count + at, norm, mask=there)
+
+
+@triton.jit
+def gather(
+    cells, norms, grid, count, width, tall, height, WIDTH: tl.constexpr, ROWS: tl.constexpr,
+    MASS: tl.constexpr,
+):  # fmt: skip
+    """grid[B, height, width]: sums (or maxima) over ``tall`` rows of what ``sweep`` found."""
+    blocks = tl.cdiv(width, WIDTH)
+    c = (tl.program_id(0) % blocks) * WIDTH + tl.arange(0, WIDTH)
+    cell = tl.program_id(0) // blocks % height
+    entry = (tl.program_id(0) // blocks // height).to(tl.int64)
+    found = tl.zeros([WIDTH], tl.float64)
+    spoiled = tl.zeros([WIDTH], tl.float32)
+    for r0 in range(0, tall, ROWS):
+        r = r0 + tl.arange(0, ROWS)
+        there, at = r < tall, entry * count + cell * tall + r
+        norm = tl.load(norms + at, mask=there, other=float("inf"))
+        inside = there[:, None] & (c < width)[None, :]
+        x = tl.load(cells + at[:, None] * width + c[None, :], mask=inside, other=float("-inf"))
+        p = tl.exp2(x - norm[:, None])
+        if MASS:
+            found += tl.sum(p, 0).to(tl.float64)
         else:
-            tl.store(at + tile, tl.max(tl.max(p, 1), 0) + tl.sum(tl.sum(p * 0.0, 1), 0))
+            found = tl.maximum(found, tl.max(p, 0).to(tl.float64))
+            spoiled += tl.sum(p * 0.0, 0)  # a maximum drops NaN
+    tl.store(grid + (entry * height + cell) * width + c, found + spoiled, mask=c < width)
 
 
 @triton.jit

@@ -16,7 +16,7 @@ from __future__ import annotations
 import triton
 import triton.language as tl
 
-from regard.attention.triton.elementary import product, product_added
+from regard.attention.triton.elementary import pinned, product, product_added
 from regard.attention.triton.visible import (
     kept,
     nth_full,
@@ -29,6 +29,8 @@ from regard.attention.triton.visible import (
 
 __all__ = ["columns", "deltas", "forward", "means", "to_keys", "to_queries"]
 
+# One kernel for all lengths: a training on sentences would wait for a compiler at every new one.
+LENGTHS = ["n", "m"]
 LN2 = tl.constexpr(0.6931471805599453)
 LOG2E = tl.constexpr(1.4426950408889634)
 HUGE = tl.constexpr(2.0**30)  # rows of q and k that CAREFUL makes smaller, and by how much
@@ -129,6 +131,10 @@ def forward_tile(
     if CAREFUL:
         most = 3.0e38 / tl.maximum(factor, 1.0)
         s = tl.minimum(s, most, propagate_nan=tl.PropagateNan.ALL)
+        # rounded once: a product that is fused with the subtraction below is not the one whose
+        # largest is subtracted, and of 1e38 the difference is 1e31
+        s = pinned(s * factor)
+        factor = 1.0
     if MASKED:
         seen = visible(
             rows[:, None],
@@ -175,7 +181,7 @@ def forward_tile(
     return acc, total, new
 
 
-@triton.jit
+@triton.jit(do_not_specialize=LENGTHS)
 def forward(
     q, k, v, table, lo, hi, dense, seed, out, lse, notes,
     sqb, sqn, sqd, skb, skm, skd, svb, svm, svd, sdb, sdn, sdm,
@@ -253,7 +259,7 @@ def base_two(norm):
     return tl.where(norm == float("-inf"), float("inf"), norm * LOG2E)
 
 
-@triton.jit
+@triton.jit(do_not_specialize=["count"])
 def deltas(out, dout, lse, mean, norms, dv, count, BM: tl.constexpr, DV: tl.constexpr):
     """mean[r] = <dout[r], out[r]>: the mean of the likes, as good as half precision knows it."""
     rows = tl.program_id(0).to(tl.int64) * BM + tl.arange(0, BM)
@@ -289,10 +295,8 @@ def slopes_tile(
         few, up_q = smaller_rows(q)
         keys_small, up_k = smaller_rows(keys)
         s = product(few, tl.trans(keys_small), PRECISION) * up_q[:, None] * up_k[None, :]
-        s = (
-            tl.minimum(s, 3.0e38 / tl.maximum(scale, 1.0), propagate_nan=tl.PropagateNan.ALL)
-            * scale
-        )
+        most = 3.0e38 / tl.maximum(scale, 1.0)
+        s = pinned(tl.minimum(s, most, propagate_nan=tl.PropagateNan.ALL) * scale)
     else:
         s = product(q, tl.trans(keys), PRECISION) * scale
     if TABLE:
@@ -323,7 +327,7 @@ def slopes_tile(
     return p, likes, keys
 
 
-@triton.jit
+@triton.jit(do_not_specialize=LENGTHS)
 def means(
     q, k, v, dout, table, lo, hi, dense, seed, lse, mean, norms,
     sqb, sqn, sqd, skb, skm, skd, svb, svm, svd, sdb, sdn, sdm,
@@ -393,7 +397,7 @@ def settled(p, likes, mean, WIDE: tl.constexpr):
     return ds
 
 
-@triton.jit
+@triton.jit(do_not_specialize=LENGTHS)
 def to_queries(
     q, k, v, dout, table, lo, hi, dense, seed, norms, mean, dq, notes,
     sqb, sqn, sqd, skb, skm, skd, svb, svm, svd, sdb, sdn, sdm,
@@ -462,7 +466,7 @@ def to_queries(
         tl.store(notes + tl.program_id(0), tl.max(tl.max((acc - acc != 0.0).to(tl.int32), 1), 0))
 
 
-@triton.jit
+@triton.jit(do_not_specialize=["n", "m", "blocks_n", "blocks_m"])
 def columns(
     lo, hi, found, n, m, blocks_n, blocks_m,
     BM: tl.constexpr, BN: tl.constexpr, NOT_SELF: tl.constexpr, DENSE: tl.constexpr,
@@ -537,10 +541,8 @@ def keys_tile(
         else:
             s = product(keys_small, tl.trans(few), PRECISION)
         s = s * up_k[:, None] * up_q[None, :]
-        s = (
-            tl.minimum(s, 3.0e38 / tl.maximum(scale, 1.0), propagate_nan=tl.PropagateNan.ALL)
-            * scale
-        )
+        most = 3.0e38 / tl.maximum(scale, 1.0)
+        s = pinned(tl.minimum(s, most, propagate_nan=tl.PropagateNan.ALL) * scale)
     elif WIDE:  # the very sums of the forward pass: its normalisers fit no others
         s = tl.trans(product(queries, tl.trans(k), PRECISION)) * scale
     else:
@@ -580,7 +582,7 @@ def keys_tile(
     return dk, dv_acc
 
 
-@triton.jit
+@triton.jit(do_not_specialize=LENGTHS)
 def to_keys(
     q, k, v, dout, table, lo, hi, dense, seed, norms, mean, found, dk, dv_out, notes,
     sqb, sqn, sqd, skb, skm, skd, svb, svm, svd, sdb, sdn, sdm,

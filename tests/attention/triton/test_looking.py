@@ -1,0 +1,147 @@
+"""The kernels that look, against the weights by their definition in float64."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+
+from regard import Additive, Causal, Dense, Dot, Gaussian, Lengths, NotSelf, Slope, Window
+from regard.attention import inspect
+from regard.attention.api import attend
+from regard.testing import qkv
+
+N, M = 32, 64
+DTYPES = (torch.float32, torch.bfloat16, torch.float16)
+MASKS = {
+    "all": None,
+    "lengths": Lengths([50, 0]),
+    "causal": Causal(20),
+    "window": Window(9, 5, offset=10),
+    "others": NotSelf(),
+    "dense": None,  # needs a device: see made
+}
+SCORES = {
+    "dot": Dot(),
+    "negative": Dot(-0.7),
+    "slope": Dot() + Slope(torch.tensor(0.1, dtype=torch.float64)),
+    "gaussian": Gaussian(1.5),
+    "additive": Additive(torch.linspace(-1, 1, 6)),
+}
+TOLERANCE = 4e-6  # of the largest weight: a sum of a few hundred in float32
+
+
+@pytest.fixture(autouse=True)
+def on_the_gpu(monkeypatch, small_tiles):
+    monkeypatch.setattr(inspect, "why_not_triton", lambda *_: "")
+
+
+def made(dtype, device, score="dot", mask="all"):
+    q, k, _ = qkv(2, n=N, m=M, d=6, v=1)
+    q, k = (x.to(device, dtype) for x in (q, k))
+    score, mask_ = SCORES[score], MASKS[mask]
+    if isinstance(score, Additive):
+        score = Additive(score.w.to(device))
+    if mask == "dense":
+        drawn = torch.rand(N, M, generator=torch.Generator().manual_seed(2)) > 0.5
+        mask_ = Dense(drawn.to(device))
+    return q, k, score, mask_
+
+
+def truth(q, k, score, mask):
+    if isinstance(score, Additive):
+        score = Additive(score.w.double())
+    seen = torch.eye(M, dtype=torch.float64, device=q.device).expand(2, M, M)
+    return attend(q.double(), k.double(), seen, score=score, mask=mask, impl="reference")
+
+
+def close(got, wanted):
+    worst = (got.double() - wanted).abs().max().item()
+    assert worst <= TOLERANCE * max(wanted.abs().max().item(), 1e-30), worst
+
+
+LOOKS = [
+    *((torch.bfloat16, "dot", mask) for mask in MASKS),
+    *((torch.float32, "dot", mask) for mask in MASKS),
+    *((torch.float32, score, "window") for score in ("negative", "slope", "gaussian", "additive")),
+    *((torch.float16, score, "dense") for score in SCORES),
+]
+
+
+@pytest.mark.parametrize(("dtype", "score", "mask"), LOOKS, ids=str)
+def test_every_look_is_that_of_the_definition(dtype, score, mask, device, triton):
+    q, k, score, mask = made(dtype, device, score, mask)
+    w = truth(q, k, score, mask)
+    rows = inspect._Rows(q, k, score, mask)
+    assert rows.look is not None
+    close(rows.look.weights(slice(3, 30), slice(17, 64)), w[:, 3:30, 17:64])
+    surprise = torch.where(w > 0, -w * w.log(), 0.0).sum(-1)
+    close(rows.look.entropy(), surprise)
+    got = rows.look.received()
+    if got is not None:
+        close(got, w.sum(1))
+
+
+@pytest.fixture
+def swept(triton, monkeypatch):
+    """Sizes at which a small call goes through the pass that sees scores once."""
+    monkeypatch.setattr(triton.inspection, "BUSY", 4)
+    monkeypatch.setattr(triton.inspection, "FEWEST", 1)
+    monkeypatch.setattr(triton.inspection, "SWEEP_ROWS", 16)
+    monkeypatch.setattr(triton.inspection, "SWEEP_KEYS", 16)
+    ran = []
+    real = triton.inspection.Look._swept
+    monkeypatch.setattr(
+        triton.inspection.Look, "_swept", lambda self, *a: ran.append(a) or real(self, *a)
+    )
+    return ran
+
+
+def pooled(w, height, width, reduce):
+    cells = w.reshape(w.shape[0], height, N // height, width, M // width)
+    return cells.sum((2, 4)) if reduce == "mass" else cells.amax((2, 4))
+
+
+SWEEPS = [
+    *(("dot", mask, reduce, 1 << 26) for mask in MASKS for reduce in ("mass", "max")),
+    *((score, "causal", "mass", 1 << 26) for score in ("negative", "slope")),
+    *(("slope", mask, "mass", 1) for mask in ("all", "lengths")),  # a row of cells at a time
+]
+
+
+@pytest.mark.parametrize(("score", "mask", "reduce", "scratch"), SWEEPS)
+def test_one_sweep_finds_normalisers_and_cells(
+    score, mask, reduce, scratch, swept, device, triton, monkeypatch
+):
+    monkeypatch.setattr(triton.inspection, "SCRATCH", scratch)
+    q, k, score, mask = made(torch.bfloat16, device, score, mask)
+    wanted = pooled(truth(q, k, score, mask), 4, 2, reduce)
+    got = inspect._Rows(q, k, score, mask).look.overview(4, 2, reduce)
+    assert swept == [(4, 2, reduce)]
+    close(got, wanted)
+
+
+@pytest.mark.parametrize("reduce", ["mass", "max"])
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+@pytest.mark.parametrize("mask", ["all", "window", "dense"])
+def test_cells_of_any_size_hold_what_they_say(dtype, mask, reduce, device, triton, monkeypatch):
+    monkeypatch.setattr(triton.inspection, "FEWEST", 1)
+    q, k, score, mask = made(dtype, device, mask=mask)
+    w = truth(q, k, score, mask)
+    got = inspect._Rows(q, k, score, mask).look.overview(3, 5, reduce)
+    rows, cols = torch.arange(N) * 3 // N, torch.arange(M) * 5 // M
+    for r in range(3):
+        for c in range(5):
+            cell = w[:, rows == r][:, :, cols == c]
+            wanted = cell.sum((1, 2)) if reduce == "mass" else cell.amax((1, 2))
+            close(got[:, r, c], wanted)
+
+
+@pytest.mark.parametrize("reduce", ["mass", "max"])
+def test_a_row_with_nan_is_nan_in_its_cells_and_no_other(reduce, swept, device, triton):
+    q, k, score, _ = made(torch.bfloat16, device)
+    q[1, 20] = torch.nan
+    got = inspect._Rows(q, k, score, None).look.overview(4, 2, reduce)
+    spoiled = got.isnan()
+    assert spoiled[1, 2].all()
+    spoiled[1, 2] = False
+    assert not spoiled.any()
