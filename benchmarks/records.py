@@ -16,9 +16,9 @@ DATA = Path(__file__).parent / "data" / "cpu.jsonl"
 
 @dataclass(frozen=True)
 class Row:
-    """A measurement ("case", "growth", "layer"), or why there is none ("refused")."""
+    """A measurement ("case", "growth", "layer", "training"), or why there is none ("refused")."""
 
-    kind: Literal["case", "growth", "layer", "refused"]
+    kind: Literal["case", "growth", "layer", "training", "refused"]
     case: str
     provider: str
     direction: str
@@ -29,6 +29,7 @@ class Row:
     rounds: list[float] = field(default_factory=list)  # medians in ms, in step with other providers
     repeats: int = 0
     peak_mib: float | None = None
+    extra: dict[str, float] = field(default_factory=dict)  # what else was counted
     impl: str = ""  # what attend's "auto" came to
     note: str = ""
     run: str = ""

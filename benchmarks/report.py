@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from pathlib import Path
 
-from benchmarks import gpu_report, layers, regression
+from benchmarks import gpu_report, layers, regression, translation_report
 from benchmarks.bars import Rows, speedups
 from benchmarks.cases import CASES, REASONS, Case
 from benchmarks.figure import draw_growth
@@ -37,6 +37,11 @@ readings of one process are compared. MiB is what a call adds to the memory in u
 output and gradients included. A mask that SDPA needs written out was made before and not counted;
 what FlexAttention builds before its call stands in a line of its own. Bars are judged for both
 kinds of time, ours against the peers' of the same kind.
+"""
+TRAINING = """\
+Passes over the same batches of random sentences, in turns, each shape of a batch run before. A
+token is one of the text: padding does not count. MiB is what training took from the machine beside
+the weights: gradients, the optimiser's state, what a step computes, and what was recorded of it.
 """
 FROM = 2048  # exponents are fitted from here on: below, starting a call is what takes the time
 
@@ -171,6 +176,24 @@ def _layers(folder: Path) -> list[str]:
     return parts
 
 
+def _translation(folder: Path) -> list[str]:
+    """Translators in training beside their peers; nothing where nothing was measured."""
+    parts = []
+    for file in sorted(folder.glob("translation-*.jsonl")):
+        if not (rows := read(file)):
+            continue
+        where = "GPU" if "gpu" in rows[0].machine else "CPU"
+        parts += [f"## Translation: training, on the {where}\n", TRAINING, _where(rows)]
+        if verdicts := list(translation_report.verdicts(rows)):
+            parts.append(_table(("model", "bar", "reached", "verdict"), verdicts))
+        head = ("model", "provider", "target tokens/s", "source and target tokens/s", "ms a step")
+        head = (*head, "time over ours", "MiB", "passes")
+        parts.append(_table(head, translation_report.measured(rows)))
+        if whys := list(translation_report.missing(rows)):
+            parts.append("Not measured:\n\n" + "\n".join(f"- {why}" for why in whys) + "\n")
+    return parts
+
+
 def _regression(folder: Path) -> list[str]:
     """Kernel regression beside its peers."""
     file = folder / "regression-cpu.jsonl"
@@ -247,7 +270,7 @@ def write_report(data: Path, folder: Path) -> str:
         fit += "all points of a series with fewer than three from there.\n"
         parts += ["## Growth with n\n", "![time against n](growth.png)\n", fit, _growth(series)]
     parts += _gpu(data.with_name(GPU_DATA.name), folder)
-    parts += _layers(data.parent) + _regression(data.parent)
+    parts += _layers(data.parent) + _translation(data.parent) + _regression(data.parent)
     parts += ["## Not measured, and why\n", _refusals(rows)]
     text = "\n".join(parts)
     (folder / "REPORT.md").write_text(text, encoding="utf-8")

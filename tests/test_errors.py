@@ -10,6 +10,8 @@ from regard import errors
         ("ValueRangeError", ValueError),
         ("KindError", TypeError),
         ("ImplError", RuntimeError),
+        ("StateError", RuntimeError),
+        ("FileError", ValueError),
         ("MissingError", ImportError),
     ],
 )

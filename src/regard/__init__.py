@@ -4,6 +4,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 from regard.errors import (
+    FileError,
     ImplError,
     KindError,
     MissingError,
@@ -55,6 +56,7 @@ __all__ = [
     "Dot",
     "Elementwise",
     "Epanechnikov",
+    "FileError",
     "Gaussian",
     "ImplError",
     "KindError",

@@ -8,6 +8,7 @@
     ├── KindError (TypeError)      an argument of the wrong type
     ├── ImplError (RuntimeError)   a named implementation cannot run this call
     ├── StateError (RuntimeError)  something has to be done first
+    ├── FileError (ValueError)     a file is not what it should be
     └── MissingError (ImportError) an optional package is not installed
 
 Each is also the builtin its reader would expect, so ``except ValueError`` works without regard.
@@ -16,6 +17,7 @@ Each is also the builtin its reader would expect, so ``except ValueError`` works
 from __future__ import annotations
 
 __all__ = [
+    "FileError",
     "ImplError",
     "KindError",
     "MissingError",
@@ -48,6 +50,10 @@ class ImplError(RegardError, RuntimeError):
 
 class StateError(RegardError, RuntimeError):
     """Something has to be done first."""
+
+
+class FileError(RegardError, ValueError):
+    """A file is not what it should be."""
 
 
 class MissingError(RegardError, ImportError):

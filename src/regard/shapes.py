@@ -14,14 +14,30 @@ letter axis
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import torch
 from torch import Tensor
 
 from regard.errors import KindError, ShapeError
 
-__all__ = ["FLOATS", "check_qkv", "same_width"]
+__all__ = ["FLOATS", "check_qkv", "same_width", "spreads_to"]
 
 FLOATS = (torch.float64, torch.float32, torch.bfloat16, torch.float16)
+
+
+def spreads_to(shape: Sequence[int], wanted: Sequence[int]) -> bool:
+    """Whether what has this shape broadcasts to the wanted one.
+
+    As ``torch.broadcast_shapes`` says, which imports a package for algebra to say it.
+
+    >>> spreads_to((3, 1), (2, 3, 4)), spreads_to((2, 4), (2, 3, 4))
+    (True, False)
+    """
+    last = wanted[len(wanted) - len(shape) :]
+    return len(shape) <= len(wanted) and all(
+        size in (1, want) for size, want in zip(shape, last, strict=True)
+    )
 
 
 def check_qkv(q: Tensor, k: Tensor, v: Tensor | None = None) -> None:

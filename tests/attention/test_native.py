@@ -6,6 +6,7 @@ import pytest
 import torch
 
 from regard import Causal, Dot, Lengths, attend, explain
+from regard.attention import native
 from regard.testing import qkv
 from tests.cases import Case
 
@@ -58,6 +59,27 @@ def test_a_nan_that_is_seen_reaches_only_who_sees_it():
     assert out[0].isnan().any(-1).tolist() == [i >= 60 for i in range(90)]
     out = attend(q, k, v, impl="native")
     assert out.isnan().all()
+
+
+@pytest.mark.parametrize("garbage", [math.nan, math.inf, 3e38])
+def test_one_query_a_sequence_is_done_for_the_whole_batch(garbage, monkeypatch):
+    q, k, v = qkv(3, 4, n=1, m=40, d=8, v=8, dtype=torch.float64)
+    lengths = torch.tensor([40, 0, 17])
+    wanted = attend(q, k, v, mask=Lengths(lengths), impl="reference")
+    hidden = (torch.arange(40) >= lengths[:, None])[:, None, :, None]
+    spoiled = [x.masked_fill(hidden, garbage) for x in (k, v)]
+    monkeypatch.setattr(native, "_forward", None)  # it is not asked
+    found = attend(q, k, v, mask=Lengths(lengths), impl="native")
+    torch.testing.assert_close(found, wanted, rtol=1e-12, atol=1e-12)
+    assert not found[1].any()
+    assert torch.equal(attend(q, *spoiled, mask=Lengths(lengths), impl="native"), found)
+
+
+def test_one_query_with_scores_beyond_float32():
+    q, k, v = qkv(2, n=1, m=3, d=8, v=8)
+    found = attend(3e38 * q.sign(), k, v, impl="native")
+    wanted = attend(3e38 * q.sign().double(), k.double(), v.double(), impl="reference")
+    torch.testing.assert_close(found, wanted.float())
 
 
 def test_a_sequence_of_no_keys():

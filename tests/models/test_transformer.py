@@ -55,9 +55,47 @@ def test_beams_are_rows_of_the_state():
     source, lens = torch.randint(20, (2, 7)), torch.tensor([7, 3])
     _, state = net.step(torch.tensor([1, 2]), net.start(source, lens))
     index = torch.tensor([1, 0, 1])
-    scores, _ = net.step(torch.tensor([3, 4, 5]), state.rows(index))
+    scores, beams = net.step(torch.tensor([3, 4, 5]), state.rows(index))
     one, _ = net.step(torch.tensor([4, 3]), state)
     torch.testing.assert_close(scores[:2], one.flip(0), rtol=1e-12, atol=1e-12)
+    # rows of one sentence may change places; its source stays where it is
+    swapped = beams.rows(torch.tensor([2, 1, 0]))
+    assert swapped.caches[0].source_k is beams.caches[0].source_k
+    again, _ = net.step(torch.tensor([6, 7, 8]), swapped)
+    first, _ = net.step(torch.tensor([8, 7, 6]), beams)
+    torch.testing.assert_close(again, first.flip(0), rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("layers", [1, 2, 3])
+def test_alignment_is_the_mean_of_the_heads_of_the_last_block_but_one(layers):
+    net = network(decoder_layers=layers)
+    source, target = torch.randint(20, (3, 7)), torch.randint(20, (3, 4))
+    lens = torch.tensor([7, 3, 1])
+    found = net.alignment(source, target, lens)
+    assert found.shape == (3, 4, 7)
+    assert not found.requires_grad
+    torch.testing.assert_close(found.sum(-1), torch.ones(3, 4).double())
+    assert (found[1, :, 3:] == 0).all()
+    assert (found[2, :, 1:] == 0).all()
+    block = net.decoder[max(layers - 2, 0)]
+    assert torch.equal(found, block.to_source.attention_weights.mean(1))
+    state = net.start(source, lens)
+    for t in range(4):
+        _, state = net.step(target[:, t], state)
+        torch.testing.assert_close(block.to_source.attention_weights.mean(1)[:, 0], found[:, t])
+
+
+def test_dropout_of_weights_may_be_another_one():
+    def parts(**options):
+        net = Transformer(config(**options))
+        layers = (block.attention for block in (*net.encoder, *net.decoder))
+        layers = [*layers, *(block.to_source for block in net.decoder)]
+        found = {layer.attention.dropout.p for layer in layers}
+        return found, net.decoder[0].feed_forward.dropout.p, net.decoder[0].around_source.dropout.p
+
+    assert parts(dropout=0.3) == ({0.3}, 0.3, 0.3)
+    assert parts(dropout=0.3, attention_dropout=0.0) == ({0.0}, 0.3, 0.3)
+    assert parts(dropout=0.3, attention_dropout=0.1) == ({0.1}, 0.3, 0.3)
 
 
 def test_what_is_tied_is_one_tensor():

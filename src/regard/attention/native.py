@@ -4,6 +4,9 @@ It takes the plain dot product with no mask, a causal one, or one length a seque
 given to it as a mask but by leaving the padding out: it would otherwise multiply the padding's
 garbage by zero, and do the work as well. It has no second derivative: ``ops`` supplies it.
 
+A single query a sequence, as in a decoder's step, is two products over the whole batch: starting a
+kernel for each sequence would take longer than its work.
+
 It remembers its normalisers in float32 and adds up over many queries in float32, so its gradients
 can be several times as wrong as the budget allows. Taking the queries a few at a time mends the
 second; because of the first, ``choose`` leaves calls that want gradients to the CPU kernels.
@@ -23,6 +26,7 @@ from regard.attention.call import Call
 __all__ = ["backward", "forward"]
 
 SMALL = 1 << 20  # pair-features up to which a call is computed in float64: a millisecond
+MANY = 256  # keys whose weighted sum float32 may hold
 FEW = 128  # queries whose contributions to a key are added up in float32
 
 _flash = torch.ops.aten._scaled_dot_product_flash_attention_for_cpu.default
@@ -44,13 +48,21 @@ def _pieces(call: Call) -> Iterator[tuple[slice, int]]:
 
 def forward(call: Call) -> tuple[Tensor, Tensor]:
     """The output, and the logarithm of each row's normaliser."""
-    out, lse = _forward(call if _large(call) else _doubled(call))
+    single = call.n == 1 and 0 < call.m <= MANY and call.pattern in ("full", "lengths")
+    if single:
+        out, lse = _one_query(call)
+    else:
+        out, lse = _forward(call if _large(call) else _doubled(call))
     out = out.to(call.q.dtype)
     if all_finite(out):
         return out, lse
     # NaN from a key that was not to be seen, or scores beyond float32: once more, with care
     fine = clean_call(call)
-    out, lse = _forward(_doubled(replace(call, q=fine.q, k=fine.k, v=fine.v)))
+    call = replace(call, q=fine.q, k=fine.k, v=fine.v)
+    if single:  # the same arithmetic, so that what is not seen changes no bit
+        out, lse = _one_query(call)
+    if not single or not all_finite(out):
+        out, lse = _forward(_doubled(call))
     return fine.spoil(out.to(call.q.dtype)), lse
 
 
@@ -93,6 +105,18 @@ def _forward(call: Call) -> tuple[Tensor, Tensor]:
             got = _flash(q, k, v, 0.0, causal, scale=call.scale)
             out[part], lse[part] = got[0][0], got[1][0]
     return out, lse
+
+
+def _one_query(call: Call) -> tuple[Tensor, Tensor]:
+    s = torch.bmm(call.q, call.k.transpose(1, 2)).mul_(call.scale)  # [B, 1, m]
+    if call.pattern == "lengths" and call.hi is not None:
+        absent = torch.arange(call.m) >= call.hi.unsqueeze(1)  # [M, 1, m]
+        s.view(absent.shape[0], -1, call.m).masked_fill_(absent, -torch.inf)
+    top = s.amax(-1, keepdim=True).clamp_min_(torch.finfo(s.dtype).min)  # no -inf - -inf
+    e = s.sub_(top).exp_()
+    total = e.sum(-1, keepdim=True)
+    lse = (top + total.log()).squeeze(-1)
+    return torch.bmm(e.div_(total.clamp_min_(1)), call.v), lse  # the largest is 1, if there is any
 
 
 def _backward(call: Call, out: Tensor, lse: Tensor, dout: Tensor) -> list[Tensor]:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from regard.cli import demo_translation
 from regard.cli.flags import number
 from regard.cli.prose import say
 from regard.cli.table import print_table
@@ -241,13 +242,15 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "Guess the curve y = 2 sin x + x^0.8 from noisy points in three ways, each of them "
         "attention with another score: average pooling (every point counts the same), a Gaussian "
         "kernel of width 1 (near points count more), and one whose width is learned by guessing "
-        "each point from the others. Prints how wrong each is."
+        "each point from the others. Prints how wrong each is. Then translates a few "
+        "sentences, and draws which words each word looked at."
     )
     parser.add_argument(
         "--figure",
         type=Path,
         metavar="PATH",
-        help="save the curves and the attention weights there, as .png, .svg or .pdf",
+        help="save the curves and the attention weights there, as .png, .svg or .pdf, and the "
+        "translation's weights beside it",
     )
     parser.add_argument(
         "--points",
@@ -296,4 +299,6 @@ def run(args: argparse.Namespace) -> int:
     else:
         draw(result, path)
         sys.stdout.write(f"The curves and the weights are in {path}\n")
+    sys.stdout.write("\n")
+    demo_translation.show(path)
     return 0

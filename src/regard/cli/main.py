@@ -27,7 +27,11 @@ __all__ = ["VERBS", "main"]
 VERBS = {  # the module in regard.cli, and what `regard --help` says of it
     "compare": "CNN, RNN and self-attention measured: how time, operations and paths grow",
     "demo": "kernel regression as attention: a table, and a figure with --figure",
+    "evaluate": "BLEU and chrF of a translator on a file of pairs",
+    "export": "a translator as ONNX",
     "fit": "kernel regression on the columns of a CSV or Parquet file",
+    "train": "a translator from a file of pairs",
+    "translate": "a text, a file or standard input, with a trained translator",
 }
 
 OK, WRONG, INTERRUPTED, CLOSED = 0, 2, 130, 141  # the last two: 128 + SIGINT, 128 + SIGPIPE

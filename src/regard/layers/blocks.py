@@ -97,6 +97,7 @@ class Block:
         num_heads: of attention; the width is a multiple of it.
         hidden: the width inside the feed-forward network.
         dropout: of weights, of what is added, and inside the feed-forward network.
+        attention_dropout: of weights, if it is another one; 0 leaves them whole.
         norm: "post" or "pre", see ``Residual``.
         activation: "relu", "gelu" or "silu".
         bias: whether the projections of attention have one.
@@ -116,6 +117,7 @@ class Block:
     score: str | Score = "dot"
     num_kv_heads: int | None = None
     relative: str = "none"
+    attention_dropout: float | None = None
 
     def attention(self, *, positions: bool) -> MultiHeadAttention:
         """One layer of attention among tokens; with positions if it is self-attention."""
@@ -126,7 +128,7 @@ class Block:
             d,
             d,
             self.num_heads,
-            self.dropout,
+            self.dropout if self.attention_dropout is None else self.attention_dropout,
             self.bias,
             score=self.score,
             num_kv_heads=self.num_kv_heads,
@@ -198,9 +200,15 @@ class Cache(NamedTuple):
     source_k: Float[Tensor, "b kv m p"]
     source_v: Float[Tensor, "b kv m p"]
 
-    def rows(self, index: Tensor) -> Cache:
-        """The same for some of the sequences, in the order of ``index``: for beams."""
-        return Cache(*(x.index_select(0, index) for x in self))
+    def rows(self, index: Tensor, *, source: bool = True) -> Cache:
+        """The same for some of the sequences, in the order of ``index``: for beams.
+
+        With ``source=False`` the source stays: rows change places among those of one source.
+        """
+        k, v = self.k.index_select(0, index), self.v.index_select(0, index)
+        if not source:
+            return self._replace(k=k, v=v)
+        return Cache(k, v, *(x.index_select(0, index) for x in self[2:]))
 
 
 class DecoderBlock(nn.Module):
@@ -235,6 +243,8 @@ class DecoderBlock(nn.Module):
         """Before the first token: no past, and the source projected once."""
         check_input("DecoderBlock", "source", source, "b m d", self.to_source.W_k.in_features)
         source_k, source_v = self.to_source.project(source, source)
+        if not torch.is_grad_enabled():  # to be looked at in many steps: laid out once
+            source_k, source_v = source_k.contiguous(), source_v.contiguous()
         none = source_k[:, :, :0]
         return Cache(none, none, source_k, source_v)
 

@@ -9,6 +9,7 @@ from torch import Tensor
 
 from regard.errors import KindError, ShapeError
 from regard.masks.base import Mask, Spans
+from regard.shapes import spreads_to
 
 __all__ = ["Dense"]
 
@@ -37,11 +38,7 @@ class Dense(Mask):
 
     def check(self, batch: torch.Size, n: int, m: int, device: torch.device) -> None:
         wanted = torch.Size((*batch, n, m))
-        try:
-            fits = torch.broadcast_shapes(self.seen.shape, wanted) == wanted  # type: ignore[no-untyped-call]
-        except RuntimeError:
-            fits = False
-        if not fits:
+        if not spreads_to(self.seen.shape, wanted):
             msg = (
                 f"Dense: seen must broadcast against [*b, n, m] = {list(wanted)}, "
                 f"got {list(self.seen.shape)}"

@@ -30,6 +30,7 @@ class TransformerConfig:
         hidden: the width inside the feed-forward networks; None: 4 times the width.
         encoder_layers, decoder_layers: how many blocks.
         dropout: everywhere.
+        attention_dropout: of the weights of attention, if it is another one; None: as ``dropout``.
         norm: "pre" or "post", see ``regard.layers.Residual``.
         activation: "relu", "gelu" or "silu".
         positions: "sinusoidal", "learned", "rotary", "alibi", "relative" or "none".
@@ -57,6 +58,7 @@ class TransformerConfig:
     tied: bool = True
     shared: bool = False
     max_len: int = 1024
+    attention_dropout: float | None = None
 
     def __post_init__(self) -> None:
         sizes = ("source_vocab", "target_vocab", "width", "num_heads")
@@ -92,20 +94,33 @@ class TransformerConfig:
             score=self.score,
             num_kv_heads=self.num_kv_heads,
             relative=inside,
+            attention_dropout=self.attention_dropout,
         )
 
 
 class TransformerState(NamedTuple):
-    """Where decoding stands: the blocks' caches, the source's lengths, tokens so far."""
+    """Where decoding stands.
+
+    The blocks' caches, the source's lengths, tokens so far, and which sentence a row belongs to.
+    """
 
     caches: tuple[Cache, ...]
     lengths: Tensor | None
     steps: int
+    sentences: Tensor
 
     def rows(self, index: Tensor) -> TransformerState:
-        """The same for some of the sequences, in the order of ``index``: for beams."""
-        lengths = None if self.lengths is None else self.lengths.index_select(0, index)
-        return self._replace(caches=tuple(c.rows(index) for c in self.caches), lengths=lengths)
+        """The same for some of the sequences, in the order of ``index``: for beams.
+
+        While each row keeps its sentence, the source is not copied.
+        """
+        sentences = self.sentences.index_select(0, index)
+        others = not torch.equal(sentences, self.sentences)
+        lengths = self.lengths
+        if others and lengths is not None:
+            lengths = lengths.index_select(0, index)
+        caches = tuple(cache.rows(index, source=others) for cache in self.caches)
+        return TransformerState(caches, lengths, self.steps, sentences)
 
 
 class Transformer(nn.Module):
@@ -203,7 +218,8 @@ class Transformer(nn.Module):
         """Read the source; nothing is written yet."""
         read = self.encode(source, source_lens)
         caches = tuple(block.start(read) for block in self._decoder_blocks())
-        return TransformerState(caches, source_lens, 0)
+        sentences = torch.arange(source.shape[0], device=source.device)
+        return TransformerState(caches, source_lens, 0, sentences)
 
     def step(
         self, tokens: Int[Tensor, " b"], state: TransformerState
@@ -219,14 +235,30 @@ class Transformer(nn.Module):
         x, state = self._write(tokens.unsqueeze(-1), state)
         return self.out(x[:, -1]), state
 
+    @torch.no_grad()
+    def alignment(
+        self,
+        source: Int[Tensor, "b m"],
+        target: Int[Tensor, "b n"],
+        source_lens: Int[Tensor, " b"] | None = None,
+    ) -> Float[Tensor, "b n m"]:
+        """How much each target position looks at each source token, when it writes the next.
+
+        The mean of the heads of the last block but one: the last one's look least like word
+        alignments (Garg et al. 2019).
+        """
+        self._write(target, self.start(source, source_lens))
+        block = self._decoder_blocks()[-2:][0]
+        return block.to_source.attention_weights.mean(1)
+
     def _write(self, target: Tensor, state: TransformerState) -> tuple[Tensor, TransformerState]:
         x = self._embed("target", target, self.target_embedding, state.steps)
         caches = []
         for block, cache in zip(self._decoder_blocks(), state.caches, strict=True):
-            x, after = block(x, cache, state.lengths)
-            caches.append(after)
-        state = TransformerState(tuple(caches), state.lengths, state.steps + target.shape[1])
-        return self.decoder_norm(x), state
+            x, cached = block(x, cache, state.lengths)
+            caches.append(cached)
+        after = state._replace(caches=tuple(caches), steps=state.steps + target.shape[1])
+        return self.decoder_norm(x), after
 
     def _embed(self, name: str, tokens: Tensor, embedding: nn.Embedding, offset: int) -> Tensor:
         if tokens.dtype not in (torch.int64, torch.int32):

@@ -13,7 +13,7 @@ from torch import Tensor
 
 from regard.errors import KindError, ShapeError, ValueRangeError
 from regard.scores.expression import evaluate, parse
-from regard.shapes import same_width
+from regard.shapes import same_width, spreads_to
 
 if TYPE_CHECKING:
     from regard.scores.bias import Bias
@@ -166,11 +166,7 @@ def parameter(owner: str, name: str, value: float | Tensor, q: Tensor) -> Tensor
     """A parameter beside q [*b, n, d]: in float64, and known to broadcast against [*b, d]."""
     p = torch.as_tensor(value, dtype=torch.float64, device=q.device)
     wanted = (*q.shape[:-2], q.shape[-1])
-    try:
-        fits = torch.broadcast_shapes(p.shape, wanted) == torch.Size(wanted)  # type: ignore[no-untyped-call]
-    except RuntimeError:
-        fits = False
-    if not fits:
+    if not spreads_to(p.shape, wanted):
         msg = (
             f"{owner}: {name} must be a number, or broadcast against the batch axes and features "
             f"of q {list(wanted)}; got the shape {list(p.shape)}"

@@ -1,7 +1,7 @@
 import torch
 
 from regard.layers.unrolled import unroll
-from regard.layers.unrolled.operation import on_gpu
+from regard.layers.unrolled.operation import FEW, free_launches, on_gpu
 from tests.layers.unrolled.calls import SIZES, Sizes, arguments, loss
 
 
@@ -41,3 +41,23 @@ def test_bit_equal_on_repeat():
 
 def test_kernels_are_for_gpus():
     assert not on_gpu(arguments(SIZES[0], torch.float32))
+
+
+def test_where_launches_are_free_products_over_the_batch_are_preferred(monkeypatch):
+    # as if on a GPU: what is asked of the inputs is their device, dtype and sizes
+    class There:
+        device, dtype = torch.device("cuda"), torch.float32
+
+        def __init__(self, b):
+            self.shape = (3, b, 4)
+
+        def numel(self):
+            return 1
+
+    monkeypatch.setattr("regard.layers.unrolled.operation.has", lambda name: True)
+    for b, kernels in ((FEW, True), (FEW + 1, False)):
+        given = arguments(SIZES[0], torch.float32)._replace(inputs=There(b))
+        assert on_gpu(given)
+        with free_launches():
+            assert on_gpu(given) is kernels
+        assert on_gpu(given)

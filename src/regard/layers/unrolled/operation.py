@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 
 import torch
 from torch import Tensor
@@ -11,12 +13,29 @@ from regard.layers.unrolled import gradients
 from regard.layers.unrolled.definition import Arguments, Trace, Unrolled, run
 from regard.optional import has
 
-__all__ = ["unroll"]
+__all__ = ["free_launches", "unroll"]
 
 
 # Weights the kernels read in a step, of all sequences: beyond, products over the batch are faster,
 # launches and all. A step of the kernels reads 8 TB/s on an H200, one of torch costs 0.3 ms.
 READ = 900_000_000
+FEW = 32  # sequences that the kernels take even where launches cost nothing
+
+_free = ContextVar("free", default=False)
+
+
+@contextmanager
+def free_launches() -> Iterator[None]:
+    """Say that what runs here is recorded once and replayed, as in a CUDA graph.
+
+    Then a step of torch's operations costs no more than its work, and products over the batch are
+    faster than kernels that read all weights for each sequence.
+    """
+    before = _free.set(True)
+    try:
+        yield
+    finally:
+        _free.reset(before)
 
 
 def unroll(given: Arguments) -> Unrolled:
@@ -28,7 +47,7 @@ def unroll(given: Arguments) -> Unrolled:
     tensors = given.tensors
     if torch.is_grad_enabled() and any(x.requires_grad for x in tensors):
         return Unrolled(*_Unroll.apply(given, *tensors))  # type: ignore[no-untyped-call]
-    return _forward(given).unrolled()
+    return _forward(given, fused=on_gpu(given)).unrolled()
 
 
 def on_gpu(given: Arguments) -> bool:
@@ -36,20 +55,24 @@ def on_gpu(given: Arguments) -> bool:
     x = given.inputs
     if x.device.type != "cuda" or x.dtype != torch.float32 or not has("triton"):
         return False
+    if _free.get() and x.shape[1] > FEW:
+        return False
     read = sum(w.numel() for cell in given.cells for w in (cell.W_ih, cell.W_hh)) * x.shape[1]
     return read <= READ and x.numel() > 0 and given.keys.numel() > 0
 
 
-def _forward(given: Arguments) -> Trace:
-    if on_gpu(given):
+def _forward(given: Arguments, *, fused: bool) -> Trace:
+    if fused:
         from regard.layers.unrolled import gpu  # noqa: PLC0415 - triton, when first needed
 
         return gpu.run(given)
     return run(given)
 
 
-def _grads(given: Arguments, trace: Trace, d_outputs: Tensor, d_states: Tensor) -> Sequence[Tensor]:
-    if on_gpu(given):
+def _grads(
+    given: Arguments, trace: Trace, d_outputs: Tensor, d_states: Tensor, *, fused: bool
+) -> Sequence[Tensor]:
+    if fused:
         from regard.layers.unrolled import gpu  # noqa: PLC0415 - triton, when first needed
 
         back = gpu.steps_back(given, trace, d_outputs, d_states)
@@ -61,7 +84,8 @@ def _grads(given: Arguments, trace: Trace, d_outputs: Tensor, d_states: Tensor) 
 class _Unroll(torch.autograd.Function):
     @staticmethod
     def forward(ctx, given, *tensors):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN002, ANN205
-        trace = _forward(given)
+        ctx.fused = on_gpu(given)  # decided here: the way back runs in another thread
+        trace = _forward(given, fused=ctx.fused)
         ctx.given = given._replace(**_EMPTY)
         ctx.save_for_backward(*tensors, *trace)
         # copies: views of what is kept for the backward pass would keep all of it for ever
@@ -76,7 +100,7 @@ class _Unroll(torch.autograd.Function):
         given = ctx.given.with_tensors(tensors)
         if torch.is_grad_enabled():  # a second derivative is wanted: through the definition
             return None, *_through_the_definition(given, d_outputs, d_states)
-        return None, *_grads(given, trace, d_outputs, d_states)
+        return None, *_grads(given, trace, d_outputs, d_states, fused=ctx.fused)
 
 
 # what autograd keeps for us, and must not be kept twice

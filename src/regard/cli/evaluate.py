@@ -1,0 +1,132 @@
+"""The verb ``regard evaluate``: BLEU and chrF of a translator on a file of pairs."""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+import sys
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from regard.cli import columns
+from regard.cli.progress import progress
+from regard.cli.prose import say
+from regard.cli.translate import BEAM, search_flags
+from regard.errors import ValueRangeError
+
+if TYPE_CHECKING:  # torch takes seconds to import, and `regard evaluate --help` does without
+    from regard.tasks.translation.scoring import Scores, SentenceScore
+
+__all__ = ["arguments", "report", "run", "worst_lines"]
+
+WORST = 20  # sentences shown
+NARROW = 12  # columns a text gets at least
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the flags and the help text of ``regard evaluate``."""
+    parser.description = (
+        "Translate the sources of a file of pairs and compare with its targets: BLEU and chrF by "
+        "sacrebleu, with their signatures, and the sentences that came out worst. Rows that cannot "
+        "be used are counted and told on standard error."
+    )
+    add = parser.add_argument
+    add(
+        "translator",
+        metavar="RUN|NAME",
+        help="the folder of a run, or a model that comes with regard",
+    )
+    add(
+        "--data",
+        type=Path,
+        required=True,
+        metavar="PATH",
+        help="pairs: source and target with a tab between them, a pair a line; may be gzipped",
+    )
+    search_flags(parser)
+    add(
+        "--out",
+        type=Path,
+        metavar="PATH",
+        help="write line number, chrF, BLEU, source, reference and output of each there",
+    )
+    add("--force", action="store_true", help="write over what is at --out")
+
+
+def _check(args: argparse.Namespace) -> None:
+    """Before the work: a typing error should not cost it."""
+    if args.out is None:
+        return
+    columns.check_not_read(args.out, [args.data])
+    if args.out.exists() and not args.force:
+        msg = f"{args.out} is there already; give another name, or --force to write over it"
+        raise ValueRangeError(msg)
+    if args.out.is_dir():
+        raise IsADirectoryError(21, "Is a directory", str(args.out))
+    args.out.parent.mkdir(parents=True, exist_ok=True)
+    # tried for real: rights, quotas and read-only disks cannot be told from outside
+    tempfile.TemporaryFile(dir=args.out.parent).close()
+
+
+def run(args: argparse.Namespace) -> int:
+    """Read, translate, score, and print."""
+    _check(args)
+    from regard.tasks.pairs import read_pairs  # noqa: PLC0415 - not for --help
+
+    pairs = read_pairs(args.data, unique=False)  # a sentence that comes twice counts twice
+    for line in pairs.report()[pairs.dropped == {} :]:  # that all is well need not be told
+        sys.stderr.write(f"{line}\n")
+    from regard.tasks.checkpoint import write_bytes  # noqa: PLC0415 - imports torch
+    from regard.tasks.translation.scoring import score  # noqa: PLC0415 - imports torch
+    from regard.tasks.translation.translator import Translator  # noqa: PLC0415 - imports torch
+
+    translator = Translator.load(args.translator, args.device)
+    with progress() as tell:
+        scores = score(
+            translator,
+            pairs,
+            beam=args.beam or BEAM,
+            length_penalty=args.length_penalty,
+            tell=lambda part: tell("translating", part),
+        )
+    report(scores)
+    if args.out is not None:
+        write_bytes(args.out, scores.to_tsv().encode())
+        sys.stdout.write(f"The scores of {len(scores.sentences):,} sentences are in {args.out}\n")
+    return 0
+
+
+def report(scores: Scores) -> None:
+    """Print the scores, how they were counted, and the worst sentences."""
+    count = len(scores.sentences)
+    for name, value, signature in (
+        ("BLEU", scores.bleu, scores.bleu_signature),
+        ("chrF", scores.chrf, scores.chrf_signature),
+    ):
+        sys.stdout.write(f"{name} {value:6.2f}  {signature}\n")
+    sys.stdout.write(f"             {scores.signature}\n\n")
+    speed = count / max(scores.seconds, 1e-9)
+    few = "sentence" if count == 1 else "sentences"
+    say(f"{count:,} {few} in {scores.seconds:.1f} seconds, {speed:.1f} a second.")
+    worst = scores.worst(WORST)
+    sys.stdout.write(f"\nThe {len(worst)} with the lowest chrF:\n\n" if len(worst) > 1 else "\n")
+    width = min(shutil.get_terminal_size().columns, 160)
+    sys.stdout.write("".join(f"{line}\n" for line in worst_lines(worst, width)) + "\n")
+
+
+def worst_lines(worst: list[SentenceScore], width: int) -> list[str]:
+    """A table of sentences in lines of at most this width, long texts cut."""
+    from regard.viewing.terminal import cut, label, padded  # noqa: PLC0415 - imports torch
+
+    room = max((width - 5 - 7 - 6) // 3, NARROW)
+
+    def line(chrf: str, number: str, *texts: str) -> str:
+        cells = (padded(cut(label(text), room), room) for text in texts)
+        return "  ".join((f"{chrf:>5}", f"{number:>5}", *cells)).rstrip()
+
+    rule = line("-----", "-----", *("-" * room,) * 3)
+    header = line("chrF", "line", "source", "reference", "output")
+    return [header, rule] + [
+        line(f"{x.chrf:.1f}", str(x.line), x.source, x.reference, x.output) for x in worst
+    ]

@@ -1,0 +1,83 @@
+"""Where a training is: everything a resumed one must know beside weights and optimiser."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields
+from typing import Any
+
+from regard.errors import FileError
+
+__all__ = ["Progress"]
+
+
+@dataclass
+class Progress:
+    """How far a training has come.
+
+    ``epoch`` and ``batch`` say which batch is next; ``row_tokens`` is what was learned from since
+    the last row of the log.
+    """
+
+    epoch: int = 0
+    batch: int = 0
+    step: int = 0
+    total: int = 0
+    tokens: int = 0
+    row_tokens: int = 0
+    validated: int = 0
+    bleu: float | None = None
+    best_bleu: float | None = None
+    best_loss: float | None = None
+    best_step: int = 0
+    waiting: int = 0
+    done: bool = False
+
+    @property
+    def number(self) -> int:
+        """Of the epoch the last step was in, counted from 1.
+
+        >>> Progress(epoch=1, batch=0).number, Progress(epoch=1, batch=5).number
+        (1, 2)
+        """
+        return self.epoch + (self.batch > 0)
+
+    def judge(self, bleu: float, loss: float) -> bool:
+        """Note a validation; True if it is the best so far, of equal BLEU by the loss.
+
+        >>> progress = Progress()
+        >>> [progress.judge(*x) for x in ((0.0, 9.0), (0.0, 8.0), (0.0, 8.5), (1.0, 9.0))]
+        [True, True, False, True]
+        """
+        self.validated, self.bleu = self.step, bleu
+        self.waiting += 1
+        return self.improve(bleu, loss)
+
+    def improve(self, bleu: float, loss: float) -> bool:
+        """Note weights that may be the best so far; True if they are."""
+        best = (-math.inf, -math.inf)
+        if self.best_bleu is not None and self.best_loss is not None:
+            best = (self.best_bleu, -self.best_loss)
+        if (bleu, -loss) <= best:
+            return False
+        self.best_bleu, self.best_loss, self.best_step, self.waiting = bleu, loss, self.step, 0
+        return True
+
+    def as_json(self) -> dict[str, Any]:
+        """To be kept with a checkpoint."""
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, kept: object) -> Progress:
+        """As it was kept.
+
+        Raises:
+            FileError: it is not what ``as_json`` gave.
+
+        """
+        names = {f.name for f in fields(cls)}
+        if not isinstance(kept, Mapping) or kept.keys() != names:
+            msg = "the checkpoint holds no progress of a training; was it written by regard train?"
+            raise FileError(msg)
+        return cls(**kept)

@@ -1,0 +1,285 @@
+"""The loop of a training: step, log, validate, save, stop."""
+
+from __future__ import annotations
+
+import json
+import signal
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import islice
+
+import torch
+
+from regard.errors import FileError
+from regard.models import Bahdanau, Transformer
+from regard.tasks.translation.batches import Batch
+from regard.tasks.translation.distributed import World
+from regard.tasks.translation.epochs import Epochs, drawn_from
+from regard.tasks.translation.keeping import Keeper
+from regard.tasks.translation.live import Live, Standing
+from regard.tasks.translation.pace import Pace
+from regard.tasks.translation.progress import Progress
+from regard.tasks.translation.schedule import learning_rate
+from regard.tasks.translation.settings import TranslationSettings
+from regard.tasks.translation.stepping import Stepper
+from regard.tasks.translation.stopping import Asked, Stopped
+from regard.tasks.translation.validation import Judged, Validation
+from regard.tasks.translation.weights import load_weights, mean_of, weights_of
+
+__all__ = ["Trainer"]
+
+SKIPS = 10  # updates left out in a row because the gradient was not finite
+SECONDS = 3  # digits of times in the log
+
+
+@dataclass
+class Trainer:
+    """A training under way. Every process of the world has one, and they go in step.
+
+    Each step depends on the checkpoint before it and on nothing else, so a training that was
+    killed and goes on gives the same bits as one that was not.
+    """
+
+    world: World
+    settings: TranslationSettings
+    model: Transformer | Bahdanau
+    stepper: Stepper
+    epochs: Epochs
+    validation: Validation | None  # of the first process
+    validated: Transformer | Bahdanau | None  # what it judges, if ``model`` is in parts
+    keeper: Keeper
+    live: Live
+    asked: Asked
+    progress: Progress = field(default_factory=Progress)
+
+    def __post_init__(self) -> None:
+        self.loss = torch.zeros((), dtype=torch.float64, device=self.world.device)
+        self._coming: Iterator[Batch] | None = None
+        self._count = 0
+        self._stopping = self._late = False
+        self._ends = time.monotonic() + (60 * self.settings.minutes or float("inf"))
+        self._shown: tuple[float | None, float | None] = (None, None)  # loss, tokens a second
+        self._pace = Pace()
+        self._first_step = self.progress.step
+
+    def run(self) -> None:
+        """Go on until the end.
+
+        Raises:
+            Stopped: it was asked to, or cannot go on; the last checkpoint is whole.
+
+        """
+        self.model.train()
+        self._pace = Pace()
+        while True:
+            if self._is_due():
+                with self._pace.paused(self.loss):
+                    judged = self._validate()
+                if not judged:
+                    self._stop()
+            if self._is_over():
+                break
+            if self._stopping:
+                self._stop()
+            self._step()
+            if self.progress.step % self.settings.save_every == 0 and not self._is_due():
+                with self._pace.paused(self.loss):
+                    self._save()
+        if not self.progress.done and not self._finish():
+            self._stop()
+
+    def _is_over(self) -> bool:
+        p, s = self.progress, self.settings
+        ended = p.epoch >= s.epochs or (s.steps > 0 and p.step >= s.steps) or self._late
+        return ended or (s.patience > 0 and p.waiting >= s.patience)
+
+    def _is_due(self) -> bool:
+        """Whether a validation is."""
+        p, s = self.progress, self.settings
+        if p.validated == p.step:
+            return False
+        regular = p.step % s.validate_every == 0 if s.validate_every else p.batch == 0
+        return regular or self._is_over()
+
+    def _next(self) -> list[Batch]:
+        """The batches of the next step."""
+        p = self.progress
+        if self._coming is None:
+            batches = self.epochs.batches(p.epoch)
+            self._count = batches.count(p.epoch)
+            self._coming = batches.epoch(
+                p.epoch, skip=p.batch, rank=self.world.rank, world=self.world.size
+            )
+        found = list(islice(self._coming, self.settings.accumulate))
+        p.batch += len(found)
+        if p.batch >= self._count:
+            p.epoch, p.batch, self._coming = p.epoch + 1, 0, None
+        return found
+
+    def _step(self) -> None:
+        p, s = self.progress, self.settings
+        batches = self._next()
+        tokens = sum(batch.all_tokens for batch in batches)
+        told, overtime = int(self.asked.signal > 0), int(time.monotonic() > self._ends)
+        asked, late = self.world.total(told, overtime)  # all stop at one step
+        self._stopping, self._late = asked > 0, late > 0
+        p.step += 1
+        lr = learning_rate(s, p.step, p.total)
+        seed = drawn_from(s.seed, p.step, self.world.rank)
+        loss = self.stepper.step(batches, lr, tokens, seed=seed)
+        self.loss += loss.nan_to_num(0.0, 0.0, 0.0)
+        p.tokens += tokens
+        p.row_tokens += tokens
+        self._pace.tokens += tokens
+        if p.step % s.log_every == 0:
+            self._row(lr)
+        self.live.show(self._standing)
+
+    def _row(self, lr: float) -> None:
+        """Write down what the last steps gave; here, and nowhere else, a GPU is waited for."""
+        p = self.progress
+        if int(self.stepper.skipped) >= SKIPS:
+            msg = (
+                f"the gradient has not been finite for {int(self.stepper.skipped)} steps, at step "
+                f"{p.step:,}; {self.keeper.where}; try a lower learning_rate or a longer warmup"
+            )
+            raise Stopped(msg, 1)
+        loss = sum(self.world.each(float(self.loss))) / max(p.row_tokens, 1)
+        speed, seconds = self._pace.lap()
+        self._shown = (loss, speed)
+        self.keeper.log(
+            {
+                "step": p.step,
+                "epoch": p.number,
+                "loss": loss,
+                "lr": lr,
+                "tokens": p.tokens,
+                "tokens_per_second": round(speed, 1),
+                "seconds": round(seconds, SECONDS),
+            }
+        )
+        self.loss.zero_()
+        p.row_tokens = 0
+
+    def _standing(self) -> Standing:
+        p = self.progress
+        done = p.step - self._first_step
+        left = self._pace.seconds / done * max(p.total - p.step, 0) if done else None
+        loss, speed = self._shown
+        return Standing(p.step, p.total, p.number, loss, speed, p.bleu, p.best_bleu, left)
+
+    def _validate(self) -> bool:
+        """Judge the weights, keep them, and the best; False if there was no time to."""
+        p, start = self.progress, time.perf_counter()
+        self.live.show(lambda: f"{self._standing()}  validating", now=True)
+        judged = self._judged()
+        if judged is None:
+            return False
+        better = p.judge(judged.bleu, judged.loss)
+        seconds = time.perf_counter() - start
+        row = {"step": p.step, "epoch": p.number, "bleu": judged.bleu, "valid_loss": judged.loss}
+        row |= {"best": better, "seconds": round(seconds, SECONDS)}
+        self.keeper.log_once(row, "valid_loss")
+        loss = "" if self._shown[0] is None else f"loss {self._shown[0]:.2f}, "
+        best = "the best" if better else f"the best is {p.best_bleu:.1f} of step {p.best_step:,}"
+        self.live.say(
+            f"step {p.step:,}, epoch {p.number}: {loss}validation loss {judged.loss:.2f}, "
+            f"BLEU {judged.bleu:.1f} ({best})"
+        )
+        weights = weights_of(self.model)
+        about = {"step": p.step, "bleu": judged.bleu, "valid_loss": judged.loss}
+        if better:
+            self.keeper.best(weights, about)
+        self.keeper.recent(p.step, weights, about, keep=self.settings.average)
+        self._save()
+        return True
+
+    def _judged(self) -> Judged | None:
+        """What the first process finds, for all."""
+        model = self.model
+        if self.validated is not None:
+            model = self.validated
+        weights = weights_of(self.model) if self.stepper.sharded else None
+        found = b""
+        if self.validation is not None:
+            if weights is not None:
+                load_weights(model, weights)
+            judged = self.validation(model, self.world.device, lambda: self.asked.signal > 0)
+            found = json.dumps(judged).encode()
+        told = json.loads(self.world.send(found))
+        return None if told is None else Judged(*told)
+
+    def _finish(self) -> bool:
+        """Try the mean of the last checkpoints; False if there was no time to."""
+        p = self.progress
+        sets = self.keeper.kept() if self.settings.average > 1 else []
+        (count,) = self.world.total(len(sets))
+        if count > 1:
+            own = weights_of(self.model)
+            load_weights(self.model, self.world.send_tensors(mean_of(sets) if sets else {}))
+            mean = weights_of(self.model)
+            judged = self._judged()
+            load_weights(self.model, own)
+            if judged is None:
+                return False
+            better = p.improve(judged.bleu, judged.loss)
+            row = {"step": p.step, "bleu": judged.bleu, "valid_loss": judged.loss}
+            row |= {"averaged": count}
+            if better:
+                self.keeper.best(mean, row)
+            self.keeper.log_once(row | {"best": better}, "averaged")
+            what = "the best" if better else f"the best is {p.best_bleu:.1f}"
+            self.live.say(f"mean of the last {count} checkpoints: BLEU {judged.bleu:.1f} ({what})")
+        p.done = True
+        self._save()
+        return True
+
+    def _save(self) -> None:
+        losses = torch.tensor(self.world.each(float(self.loss)), dtype=torch.float64)
+        if self.world.first or self.stepper.sharded:  # all are needed to put parts together
+            tensors = {f"weights.{k}": x for k, x in weights_of(self.model).items()}
+            kept = self.stepper.state_tensors()
+            tensors |= {f"optimiser.{k}": x for k, x in kept.items()}
+            self.keeper.last(self.progress, tensors | {"loss": losses})
+
+    def begin(self) -> None:
+        """Estimate the steps, and keep a checkpoint of none."""
+        p, s = self.progress, self.settings
+        first = self.epochs.batches(0)
+        count = first.count(0)
+        if not count:
+            msg = (
+                f"no pair has at most {s.max_len} tokens on either side, which max_len asks for; "
+                "give a greater --max-len, or other data"
+            )
+            raise FileError(msg)
+        if first.too_long:
+            self.live.say(f"{first.too_long:,} pairs of more than {s.max_len} tokens are left out")
+        p.total = s.epochs * -(-count // s.accumulate)
+        p.total = min(p.total, s.steps) if s.steps else p.total
+        self._save()
+
+    def load(self, progress: Progress, tensors: Mapping[str, torch.Tensor]) -> None:
+        """Go on from what ``_save`` kept."""
+        parts: dict[str, dict[str, torch.Tensor]] = {"weights": {}, "optimiser": {}}
+        for name, x in tensors.items():
+            kind, _, rest = name.partition(".")
+            if rest:
+                parts[kind][rest] = x
+        load_weights(self.model, parts["weights"])
+        self.stepper.load_state_tensors(parts["optimiser"])
+        losses = tensors["loss"]
+        if len(losses) == self.world.size:
+            self.loss.fill_(float(losses[self.world.rank]))
+        elif self.world.first:
+            self.loss.fill_(float(losses.sum()))
+        self.progress, self._first_step = progress, progress.step
+
+    def _stop(self) -> None:
+        """Leave in good order, because somebody asked."""
+        self._save()
+        number = self.asked.signal or signal.SIGTERM
+        why = "interrupted" if number == signal.SIGINT else "told to stop"
+        msg = f"{why} at step {self.progress.step:,}; {self.keeper.where}"
+        raise Stopped(msg, 128 + number)

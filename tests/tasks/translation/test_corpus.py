@@ -1,0 +1,78 @@
+"""Which pairs are learned from, and which are held out."""
+
+import random
+
+import pytest
+
+from regard.errors import FileError
+from regard.tasks.translation.corpus import held_out, read_corpus
+
+
+def write(path, rows):
+    path.write_text("".join(f"{source}\t{target}\n" for source, target in rows), encoding="utf-8")
+    return path
+
+
+def sides(pairs):
+    return [(pair.source, pair.target) for pair in pairs]
+
+
+def test_what_is_held_out_is_never_learned_from(tmp_path):
+    rows = [(f"s{i % 300}", f"t{i}") for i in range(600)]  # each source twice
+    corpus = read_corpus([write(tmp_path / "a.tsv", rows)], None, (1,))
+    assert len(corpus.valid) == 12  # 2 % of 600
+    assert {p.source for p in corpus.valid}.isdisjoint(p.source for p in corpus.pairs)
+    assert sorted(sides(corpus.valid) + sides(corpus.pairs)) == sorted(rows)
+    assert corpus.report[-1] == "12 pairs are held out for validation"
+
+
+def test_the_choice_does_not_depend_on_the_order():
+    sources = [f"sentence {i}" for i in range(500)]
+    chosen = held_out(sources)
+    assert len(chosen) == 10
+    random.Random(1).shuffle(sources)
+    assert held_out(sources) == chosen
+    assert len(held_out(f"sentence {i}" for i in range(100_000))) == 1000
+
+
+def test_files_of_ones_own_are_taken_whole(tmp_path):
+    first = write(tmp_path / "a.tsv", [("a", "1"), ("b", "2")])
+    second = write(tmp_path / "b.tsv", [("c", "3")])
+    judged = write(tmp_path / "v.tsv", [("x", "9")])
+    corpus = read_corpus([first, second], judged, (1, 3))
+    assert sides(corpus.epoch()) == [("a", "1"), ("b", "2"), ("c", "3"), ("c", "3"), ("c", "3")]
+    assert sides(corpus.pairs) == [("a", "1"), ("b", "2"), ("c", "3")]
+    assert sides(corpus.valid) == [("x", "9")]
+    assert corpus.report == tuple(
+        f"{path}: {n}" for path, n in ((first, "2 pairs of 2 rows"), (second, "1 pair of 1 row"),
+                                       (judged, "1 pair of 1 row"))
+    )  # fmt: skip
+
+
+def test_the_fingerprint_sees_every_change(tmp_path):
+    def of(rows, judged=(("x", "9"),), repeats=(1,)):
+        data = write(tmp_path / "a.tsv", rows)
+        return read_corpus([data], write(tmp_path / "v.tsv", judged), repeats).sha256
+
+    rows = [("a", "1"), ("b", "2")]
+    whole = of(rows)
+    assert of(rows) == whole
+    others = [
+        of(rows[::-1]),
+        of(rows[:1]),
+        of([("a", "1"), ("b", "3")]),
+        of(rows, repeats=(2,)),
+        of(rows, judged=(("x", "8"),)),
+        of(rows[:1], judged=(("b", "2"), ("x", "9"))),
+    ]
+    assert len({whole, *others}) == 7
+
+
+def test_too_few_to_hold_out(tmp_path):
+    path = write(tmp_path / "a.tsv", [("a", "1"), ("a", "2")])
+    with pytest.raises(FileError) as raised:
+        read_corpus([path], None, (1,))
+    assert str(raised.value) == (
+        f"{path}: pairs of at least 2 different sources are needed, to learn from some and be "
+        "judged by others; give more data, or --valid with a file of its own"
+    )

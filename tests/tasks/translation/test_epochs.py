@@ -1,0 +1,77 @@
+"""The batches of epochs, prepared ahead."""
+
+import threading
+
+import pytest
+import torch
+
+from regard.tasks.pairs import Pair
+from regard.tasks.translation.epochs import Epochs, drawn_from
+from regard.tasks.vocabulary import Vocabulary
+from tests.tasks.translation.toy import WORDS, small, translated
+
+SOURCES = [f"{a} {b}" for a in WORDS for b in WORDS]
+PAIRS = [Pair(text, translated(text), i) for i, text in enumerate(SOURCES)]
+SOURCE = Vocabulary.learn(SOURCES, 300)
+TARGET = Vocabulary.learn([pair.target for pair in PAIRS], 300)
+
+
+def epochs(**settings):
+    return Epochs(PAIRS, SOURCE, TARGET, small(**settings), fixed_shapes=False)
+
+
+def tokens(made, epoch):
+    batches = list(made.batches(epoch).epoch(epoch))
+    return [x for batch in batches for x in (batch.source, batch.target_out)]
+
+
+def same(first, second):
+    return len(first) == len(second) and all(map(torch.equal, first, second))
+
+
+@pytest.mark.parametrize("subwords", ["unigram", "bpe"])
+def test_an_epoch_does_not_depend_on_those_before_it(subwords):
+    settings = {"sample": 0.3, "subwords": subwords}
+    with epochs(**settings) as in_order, epochs(**settings) as at_once:
+        made = [tokens(in_order, epoch) for epoch in range(3)]
+        assert same(tokens(at_once, 2), made[2])
+    assert not same(made[0], made[1])
+
+
+@pytest.mark.parametrize("side", [0, 1])
+def test_seed_and_epoch_draw_other_cuts(side):
+    def cuts(seed, epoch):
+        with epochs(sample=0.3, seed=seed) as made:
+            ids = [row[row > 0].tolist() for x in tokens(made, epoch)[side::2] for row in x]
+            return sorted(map(tuple, ids))
+
+    assert cuts(1, 0) == cuts(1, 0)
+    assert cuts(1, 0) != cuts(2, 0)
+    assert cuts(1, 0) != cuts(1, 1)
+
+
+def test_without_sampling_words_are_cut_once():
+    with epochs() as made:
+        assert made.batches(0) is made.batches(5)
+
+
+def test_the_next_epoch_is_made_meanwhile(monkeypatch):
+    begun = threading.Event()
+    make = Epochs._make
+
+    def noted(self, epoch):
+        if epoch == 1:
+            begun.set()
+        return make(self, epoch)
+
+    monkeypatch.setattr(Epochs, "_make", noted)
+    with epochs(sample=0.3) as made:
+        made.batches(0)
+        assert begun.wait(10)
+
+
+def test_seeds_of_torch_are_large_and_signed():
+    found = [drawn_from(1, step) for step in range(1000)]
+    assert len(set(found)) == 1000
+    assert 0 <= min(found) <= max(found) < 2**63
+    assert max(found) > 2**62

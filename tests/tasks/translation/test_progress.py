@@ -1,0 +1,30 @@
+"""Where a training is, and that it can be kept."""
+
+import json
+
+import pytest
+
+from regard.errors import FileError
+from regard.tasks.translation.progress import Progress
+
+
+def test_it_comes_back_from_json_as_it_was():
+    progress = Progress(epoch=2, batch=5, step=77, total=900, tokens=4, done=True)
+    progress.judge(12.5, 3.25)
+    assert Progress.from_json(json.loads(json.dumps(progress.as_json()))) == progress
+
+
+@pytest.mark.parametrize("kept", [None, [], {"epoch": 1}, {**Progress().as_json(), "more": 1}])
+def test_anything_else_is_refused(kept):
+    with pytest.raises(FileError, match="holds no progress of a training"):
+        Progress.from_json(kept)
+
+
+def test_patience_is_counted_from_the_best():
+    progress = Progress()
+    found = []
+    for step, bleu in enumerate([1.0, 3.0, 2.0, 3.0, 4.0], start=1):
+        progress.step = step
+        found.append((progress.judge(bleu, 1.0), progress.waiting, progress.best_step))
+    assert found == [(True, 0, 1), (True, 0, 2), (False, 1, 2), (False, 2, 2), (True, 0, 5)]
+    assert (progress.bleu, progress.best_bleu, progress.validated) == (4.0, 4.0, 5)
