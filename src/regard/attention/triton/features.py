@@ -34,7 +34,14 @@ from regard.attention.triton.elementary import (  # noqa: F401 - for formulas
     smaller,
     tanh,
 )
-from regard.attention.triton.matrix import base_two, bias, rows_of, settled, shifted, unfit, without
+from regard.attention.triton.matrix import (
+    of_distance,
+    rows_of,
+    settled,
+    shifted,
+    unfit,
+    without,
+)
 from regard.attention.triton.visible import (
     kept,
     nth_full,
@@ -57,7 +64,6 @@ __all__ = [
     "weigh",
 ]
 
-LN2 = tl.constexpr(0.6931471805599453)
 LOG2E = tl.constexpr(1.4426950408889634)
 DOWN = tl.constexpr(2.0**-20)  # of weights, so that a sum over values near the largest is finite
 UP = tl.constexpr(2.0**20)
@@ -146,7 +152,7 @@ def forward_tile(
         q, k, p0, p1, kind, i0, tile * BN, wide_n, wide_m, h, BM, BN, F, ADDITIVE
     ) * scale  # fmt: skip
     if TABLE:
-        s += bias(table, i, jj, n, of_rows(rows < n, F) & of_keys(j < m, F))
+        s += of_distance(table, i, jj, n, of_rows(rows < n, F) & of_keys(j < m, F))
     # a score beyond float32 still has to compare
     s = tl.minimum(pinned(s), 3.0e38, propagate_nan=tl.PropagateNan.ALL)
     if MASKED:
@@ -154,8 +160,9 @@ def forward_tile(
         s = tl.where(seen, s, float("-inf"))
     new = tl.maximum(top, tl.max(s, AXIS))
     unit = tl.where(new == float("-inf"), 0.0, new)  # nothing seen yet: -inf - -inf is NaN
-    decay = tl.exp2(top - unit)
-    p = tl.exp2(s - of_rows(unit, F))
+    # subtracted first and then brought to base 2: what is left has lost no digits to its size
+    decay = tl.exp2((top - unit) * LOG2E)
+    p = tl.exp2((s - of_rows(unit, F)) * LOG2E)
     if MODE == 2:  # entropy: the mean of the distance from the top
         below = tl.where(p > 0.0, s - of_rows(unit, F), 0.0)
         fall = tl.where(top == float("-inf"), 0.0, top - unit)
@@ -260,7 +267,7 @@ def forward(
     there = rows < n
     nothing = total == 0.0
     total = tl.where(nothing, 1.0, total)
-    norm = top.to(tl.float64) * LN2 + tl.log(total.to(tl.float64))
+    norm = top.to(tl.float64) + tl.log(total.to(tl.float64))
     norm = tl.where(nothing, float("-inf"), norm)
     tl.store(lse + entry * n + rows, norm, mask=there)
     if MODE == 1:
@@ -275,7 +282,7 @@ def forward(
             at = out + (entry * n + rows)[:, None] * dv + c[None, :]
             tl.store(at, acc.to(tl.float32), mask=there[:, None] & (c < dv)[None, :])
     if MODE == 2:
-        spread_out = tl.log(total.to(tl.float64)) - acc * LN2 / total.to(tl.float64)
+        spread_out = tl.log(total.to(tl.float64)) - acc / total.to(tl.float64)
         spread_out = tl.where(nothing, 0.0, spread_out)
         tl.store(out + entry * n + rows, spread_out.to(tl.float32), mask=there)
 
@@ -307,7 +314,8 @@ def weigh(
     inside = of_rows(there, F) & of_keys(c < j_count, F)
     p = tl.zeros([BN, BM] if F else [BM, BN], tl.float32)
     if (j_first + c0 < end) & (j_first + c0 + BN > begin):
-        norm = base_two(tl.load(lse + entry * n + rows, mask=there, other=0.0))
+        norm = tl.load(lse + entry * n + rows, mask=there, other=0.0)
+        norm = tl.where(norm == float("-inf"), float("inf"), norm)  # who sees nothing: weights of 0
         i, jj = of_rows(rows, F), of_keys(j, F)
         s = score_tile(
             q + entry * wide_n * h, k + entry * wide_m * h, p0 + (entry % heads) * h,
@@ -315,13 +323,14 @@ def weigh(
             wide_m, h, BM, BN, F, ADDITIVE,
         ) * scale  # fmt: skip
         if TABLE:
-            s += bias(table + (entry % tables) * (n + m - 1), i, jj, n, inside)
+            s += of_distance(table + (entry % tables) * (n + m - 1), i, jj, n, inside)
         s = tl.minimum(pinned(s), 3.0e38, propagate_nan=tl.PropagateNan.ALL)
         seen = inside & visible(
             i, jj, of_rows(first, F), of_rows(last, F), dense + (entry // per_dense) * sdb, sdn,
             sdm, NOT_SELF, DENSE,
         )  # fmt: skip
-        p = tl.where(seen, tl.exp2(shifted(s, of_rows(norm, F), True)), 0.0)
+        below = (s.to(tl.float64) - of_rows(norm, F)) * LOG2E
+        p = tl.where(seen, tl.exp2(below.to(tl.float32)), 0.0)
     at = (local * i_count + of_rows(r, F)) * j_count + of_keys(c, F)
     tl.store(weights + at, p, mask=inside)
 

@@ -89,9 +89,15 @@ def smaller_rows(x):
 
 
 @triton.jit
+def of_distance(table, i, j, n, there):
+    """What the distance adds."""
+    return tl.load(table + (j - i + (n - 1)).to(tl.int64), mask=there, other=0.0)
+
+
+@triton.jit
 def bias(table, i, j, n, there):
-    """What the distance adds, in base 2."""
-    return tl.load(table + (j - i + (n - 1)).to(tl.int64), mask=there, other=0.0) * LOG2E
+    """The same in base 2."""
+    return of_distance(table, i, j, n, there) * LOG2E
 
 
 @triton.jit

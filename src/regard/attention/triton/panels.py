@@ -10,7 +10,7 @@ from torch import Tensor
 
 from regard.attention.call import Call
 from regard.attention.triton import additive, memory, operands
-from regard.attention.triton.beside import LOG2E, beside_of, for_parameter, power_of_two
+from regard.attention.triton.beside import beside_of, for_parameter, power_of_two
 from regard.attention.triton.operands import operands_of
 from regard.attention.triton.small import is_small, parameter_gradients
 
@@ -52,7 +52,7 @@ class Panels:
         on.kernels.weigh[(programs,)](
             *(on.q, on.k, on.p0, on.p1, on.kind, beside.table, beside.lo, beside.hi, beside.dense),
             *(self.lse, weights, *beside.dense_strides, self.n, self.m, *on.wide, on.h),
-            *(beside.per_mask, beside.per_dense, beside.tables, on.heads, self.call.scale * LOG2E),
+            *(beside.per_mask, beside.per_dense, beside.tables, on.heads, self.call.scale),
             *(e_first, i_first, i_count, j_first, j_count),
             **flags,
             **tile,

@@ -9,7 +9,7 @@ from torch import Tensor
 from regard.attention.call import Call
 from regard.attention.triton import beside as shared
 from regard.attention.triton import memory, operands
-from regard.attention.triton.beside import LOG2E, beside_of, power_of_two
+from regard.attention.triton.beside import beside_of, power_of_two
 from regard.attention.triton.operands import operands_of
 
 __all__ = ["forward"]
@@ -33,7 +33,7 @@ def forward(call: Call, *, values: bool, entropy: bool = False) -> tuple[Tensor,
         *(on.q, on.k, v, on.p0, on.p1, on.kind, beside.table, beside.lo, beside.hi, beside.dense),
         *(beside.seed, out, lse, scratch, *v.stride(), *beside.dense_strides),
         *(n, m, *on.wide, on.h, f),
-        *(beside.per_mask, beside.per_dense, beside.tables, on.heads, call.scale * LOG2E),
+        *(beside.per_mask, beside.per_dense, beside.tables, on.heads, call.scale),
         *(beside.least, beside.keep_scale),
         **beside.flags,
         **tile,
