@@ -152,8 +152,10 @@ def test_a_long_text_is_translated_by_sentences(translator):
     assert found.alternatives[1].text != found.text
 
 
-def test_a_short_text_stays_whole_and_lines_do_not(translator):
-    assert translator("我要睡了。晚安。").parts == ()
+def test_sentences_and_lines_are_translated_by_themselves(translator):
+    assert translator("我要睡了。").parts == ()
+    got = [part.source for part in translator("我要睡了。晚安。").parts]
+    assert got == ["我要睡了。", "晚安。"]
     assert [part.source for part in translator("你好\n谢谢").parts] == ["你好", "谢谢"]
     assert translator("\n 你好 \n").parts == ()
 

@@ -38,7 +38,6 @@ from regard.attention.triton.matrix import (
     of_distance,
     rows_of,
     settled,
-    shifted,
     unfit,
     without,
 )

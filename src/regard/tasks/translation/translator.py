@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Translator", "shipped_models"]
 
-WHOLE = 60  # characters: shorter texts stay one piece, as most of the sentences learned from
 TOGETHER = 4096  # tokens translated at once, in all hypotheses
 
 
@@ -150,8 +149,8 @@ class Translator:
     ) -> Translation | list[Translation]:
         """Translate a text, or several at once, which is faster.
 
-        Any text will do. One of more than 60 characters or of several lines is translated
-        sentence by sentence; one with nothing in it is answered with nothing.
+        Any text will do. One of several sentences or lines is translated sentence by sentence; one
+        with nothing in it is answered with nothing.
 
         Args:
             text: one, or a list of them.
@@ -192,9 +191,7 @@ class Translator:
 
     def _pieces(self, text: str) -> Iterator[tuple[str, list[int]]]:
         """The sentences of a text and their tokens, none longer than those learned from."""
-        whole = normalise(text)
-        one = len(whole) <= WHOLE and len(text.strip().splitlines()) <= 1
-        for piece in [whole] if one else map(normalise, sentences(text)):
+        for piece in map(normalise, sentences(text)):
             yield from self._cut(piece)
 
     def _cut(self, piece: str) -> Iterator[tuple[str, list[int]]]:
