@@ -147,6 +147,16 @@ def test_json(run, wanted, capsys):
     assert got.err == ""
 
 
+def test_json_of_several_sentences_has_their_weights_apart(run, capsys):
+    got = said(capsys, f"{SOURCES[0]}\n{SOURCES[1]}", "--json", "--model", run)
+    (row,) = [json.loads(line) for line in got.out.splitlines()]
+    assert row["weights"] is None
+    assert [part["source"] for part in row["parts"]] == list(SOURCES[:2])
+    for part in row["parts"]:
+        assert len(part["weights"]) == len(part["tokens"])
+        assert "parts" not in part
+
+
 def test_json_has_no_nan_and_can_be_read_in_any_encoding(monkeypatch):
     nan = torch.full((1, 2), torch.nan)
     translation = Translation("é", "西", ("a", "b"), ("c",), -torch.inf, look=lambda: nan)

@@ -177,8 +177,17 @@ class _Answer:
 
 
 def as_json(translation: Translation) -> str:
-    """Everything about a translation on one line; what is no number is null."""
+    """Everything about a translation on one line; what is no number is null.
 
+    Of a text of several sentences ``weights`` is null and ``parts`` has an object a sentence: the
+    weights of all tokens of one on all of the other would be mostly zeros, and fill any memory.
+    """
+    # where the terminal cannot show a letter its escape must be JSON's, not Python's
+    plain = (sys.stdout.encoding or "").lower().replace("-", "") != "utf8"
+    return json.dumps(_object(translation), ensure_ascii=plain, allow_nan=False)
+
+
+def _object(translation: Translation) -> dict[str, Any]:
     def clean(value: float) -> float | None:
         return value if math.isfinite(value) else None
 
@@ -188,17 +197,18 @@ def as_json(translation: Translation) -> str:
         "source_tokens": translation.source_tokens,
         "tokens": translation.tokens,
         "score": clean(translation.score),
-        "weights": [
-            [clean(round(weight, DIGITS)) for weight in row] for row in translation.weights.tolist()
-        ],
+        "weights": None,
         "alternatives": [
             {"translation": way.text, "tokens": way.tokens, "score": clean(way.score)}
             for way in translation.alternatives
         ],
     }
-    # where the terminal cannot show a letter its escape must be JSON's, not Python's
-    plain = (sys.stdout.encoding or "").lower().replace("-", "") != "utf8"
-    return json.dumps(whole, ensure_ascii=plain, allow_nan=False)
+    if translation.parts:
+        whole["parts"] = [_object(part) for part in translation.parts]
+    else:
+        rows = translation.weights.tolist()
+        whole["weights"] = [[clean(round(weight, DIGITS)) for weight in row] for row in rows]
+    return whole
 
 
 def _lines(file: BinaryIO) -> Iterator[str]:
