@@ -134,7 +134,7 @@ def attend(
     _check_dropout(dropout, seed)
     _check_precision(precision)
     chosen = _choose(q, k, v, score, mask, dropout, impl)
-    number = _seed_tensor(seed) if dropout else None
+    number = _seed_tensor(seed, q.device) if dropout else None
     dtype = q.dtype
     with torch.autocast(q.device.type, enabled=False):
         if chosen.impl == "reference":
@@ -164,11 +164,11 @@ def _check_precision(precision: str) -> None:
         raise ValueRangeError(msg)
 
 
-def _seed_tensor(seed: int | Tensor | None) -> Tensor:
+def _seed_tensor(seed: int | Tensor | None, device: torch.device) -> Tensor:
     if isinstance(seed, Tensor):
         return seed.reshape(())
     if seed is None:
-        return torch.randint(2**63 - 1, ())
+        return torch.randint(2**63 - 1, (), device=device)  # so that a CUDA graph can draw it
     return torch.tensor(seed, dtype=torch.int64)
 
 

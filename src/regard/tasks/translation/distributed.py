@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import traceback
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -107,6 +108,11 @@ def joined(device: str = "auto") -> Iterator[World]:
         dist.init_process_group(backend, timeout=PATIENCE)
     try:
         yield World(rank, size, chosen)
+    except BaseException as error:
+        # what the frames of the error hold must go before the group does, or its end may wait for
+        # ever
+        traceback.clear_frames(error.__traceback__)
+        raise
     finally:
         if started:
             dist.destroy_process_group()

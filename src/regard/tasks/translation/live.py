@@ -76,6 +76,7 @@ class Live:
         self._live: Any = None
 
     def __enter__(self) -> Live:  # noqa: PYI034 - Self came with Python 3.11
+        self._silent = self._silent or sys.stderr is None
         if not self._silent and sys.stderr.isatty() and has("rich"):
             console = need("rich.console", extra="cli", why="a live line").Console(stderr=True)
             self._live = need("rich.live", extra="cli", why="a live line").Live(
@@ -98,11 +99,14 @@ class Live:
         """A line that stays."""
         if self._silent:
             return
-        if self._live is None:
-            sys.stderr.write(f"{text}\n")
-            sys.stderr.flush()
-        else:
-            self._live.console.print(text, markup=False, highlight=False, soft_wrap=True)
+        try:
+            if self._live is None:
+                sys.stderr.write(f"{text}\n")
+                sys.stderr.flush()
+            else:
+                self._live.console.print(text, markup=False, highlight=False, soft_wrap=True)
+        except (AttributeError, OSError, ValueError):  # the terminal is gone: the training is not
+            self._silent = True
         self._written = time.monotonic()
 
     def show(self, standing: Callable[[], object], *, now: bool = False) -> None:
@@ -113,7 +117,10 @@ class Live:
         if self._live is not None:
             if now or time_now - self._drawn > REDRAWN:
                 self._drawn = time_now
-                self._live.update(_plain(str(standing())), refresh=True)
+                try:
+                    self._live.update(_plain(str(standing())), refresh=True)
+                except (OSError, ValueError):
+                    self._silent = True
         elif time_now - self._written > EVERY:
             self.say(str(standing()))
 

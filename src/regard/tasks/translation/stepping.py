@@ -83,6 +83,7 @@ class Stepper:
         device: where batches are computed.
         world: how many processes step together.
         sharded: whether each process keeps a part of every weight only.
+        graphs: whether batches have few shapes, so that recording steps pays.
 
     """
 
@@ -94,10 +95,15 @@ class Stepper:
         world: int = 1,
         *,
         sharded: bool = False,
+        graphs: bool = True,
     ) -> None:
         self.settings, self.device, self.world = settings, device, world
         self.graphs = (
-            settings.graphs and device.type == "cuda" and world == 1 and not settings.compile
+            graphs
+            and settings.graphs
+            and device.type == "cuda"
+            and world == 1
+            and not settings.compile
         )
         self.skipped = torch.zeros((), dtype=torch.int64, device=device)
         self._recorded: Recorded | None = None

@@ -275,6 +275,7 @@ class Trainer:
         elif self.world.first:
             self.loss.fill_(float(losses.sum()))
         self.progress, self._first_step = progress, progress.step
+        progress.done = progress.done and self._is_over()  # made longer, it ends once more
 
     def _stop(self) -> None:
         """Leave in good order, because somebody asked."""

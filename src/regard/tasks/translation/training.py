@@ -232,13 +232,14 @@ class _Prepared:
     def train(self, *, sharded: bool) -> None:
         """Make the model and its loop, and run it."""
         world, settings, kept = self.world, self.settings, self.kept
+        sharded = sharded and world.size > 1  # one process has the whole anyway
         torch.manual_seed(settings.seed)
         model = self._model().to(world.device)
         whole = self._model().to(world.device) if sharded and world.first else None
-        stepper = Stepper(model, settings, world.device, world.size, sharded=sharded)
         # a run keeps the batches it began with, wherever it goes on
         fixed = settings.graphs and world.device.type == "cuda"
         fixed = fixed if kept is None else bool(kept.about["fixed_shapes"])
+        stepper = Stepper(model, settings, world.device, world.size, sharded=sharded, graphs=fixed)
         progress = Progress() if kept is None else Progress.from_json(kept.about.get("progress"))
         keeper = self._keeper(fixed, None if kept is None else progress.step)
         both = self.source, self.target
