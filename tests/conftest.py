@@ -10,7 +10,6 @@ import torch
 
 from regard.attention.cpu import launch
 
-
 # a shell's background job has Ctrl-C ignored, and so would every process the tests start
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
