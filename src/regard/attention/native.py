@@ -109,10 +109,13 @@ def _forward(call: Call) -> tuple[Tensor, Tensor]:
 
 def _one_query(call: Call) -> tuple[Tensor, Tensor]:
     s = torch.bmm(call.q, call.k.transpose(1, 2)).mul_(call.scale)  # [B, 1, m]
+    top = s.amax(-1, keepdim=True)
     if call.pattern == "lengths" and call.hi is not None:
         absent = torch.arange(call.m) >= call.hi.unsqueeze(1)  # [M, 1, m]
         s.view(absent.shape[0], -1, call.m).masked_fill_(absent, -torch.inf)
-    top = s.amax(-1, keepdim=True).clamp_min_(torch.finfo(s.dtype).min)  # no -inf - -inf
+        top = s.amax(-1, keepdim=True)
+        # who sees nothing: no -inf - -inf. Scores that overflowed keep theirs, which is noticed
+        top.view(absent.shape[0], -1, 1).masked_fill_(call.hi.unsqueeze(1) == 0, 0.0)
     e = s.sub_(top).exp_()
     total = e.sum(-1, keepdim=True)
     lse = (top + total.log()).squeeze(-1)

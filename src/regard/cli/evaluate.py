@@ -64,6 +64,9 @@ def _check(args: argparse.Namespace) -> None:
         raise ValueRangeError(msg)
     if args.out.is_dir():
         raise IsADirectoryError(21, "Is a directory", str(args.out))
+    if args.out.exists() and not args.out.is_file():
+        msg = f"{args.out} is a device or a pipe, not a file; give another name"
+        raise ValueRangeError(msg)
     args.out.parent.mkdir(parents=True, exist_ok=True)
     # tried for real: rights, quotas and read-only disks cannot be told from outside
     tempfile.TemporaryFile(dir=args.out.parent).close()
@@ -90,9 +93,10 @@ def run(args: argparse.Namespace) -> int:
             length_penalty=args.length_penalty,
             tell=lambda part: tell("translating", part),
         )
+    if args.out is not None:  # before anything is printed: nobody may be there to read it
+        write_bytes(args.out, scores.to_tsv().encode())
     report(scores)
     if args.out is not None:
-        write_bytes(args.out, scores.to_tsv().encode())
         sys.stdout.write(f"The scores of {len(scores.sentences):,} sentences are in {args.out}\n")
     return 0
 
