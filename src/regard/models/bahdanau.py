@@ -12,6 +12,7 @@ from torch import Tensor, nn
 from regard.errors import KindError, ShapeError, ValueRangeError
 from regard.layers.base import check_dropout, check_size
 from regard.layers.recurrent import DecoderState, Seq2SeqAttentionDecoder
+from regard.models.initial import initialise
 
 __all__ = ["Bahdanau", "BahdanauConfig", "BahdanauState"]
 
@@ -122,19 +123,9 @@ class Bahdanau(nn.Module):
         self.scored_from = nn.Linear(hidden, scored) if config.tied else nn.Identity()
         self.dropout = nn.Dropout(config.dropout)
         self.out = nn.Linear(scored, config.target_vocab, bias=not config.tied)
-        self._initialise()
+        initialise(self)
         if config.tied:
             self.out.weight = self.decoder.embedding.weight
-
-    def _initialise(self) -> None:
-        """Embeddings of unit length, which are then scaled by sqrt(width); Xavier elsewhere."""
-        for x in self.modules():
-            if isinstance(x, nn.Linear):
-                nn.init.xavier_uniform_(x.weight)
-                if x.bias is not None:
-                    nn.init.zeros_(x.bias)
-            elif isinstance(x, nn.Embedding):
-                nn.init.normal_(x.weight, std=x.embedding_dim**-0.5)
 
     def forward(
         self,

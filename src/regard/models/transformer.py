@@ -13,6 +13,7 @@ from regard.errors import KindError, ShapeError, ValueRangeError
 from regard.layers.base import check_size
 from regard.layers.blocks import Block, Cache, DecoderBlock, EncoderBlock
 from regard.layers.positions import LearnedPositions, PositionalEncoding
+from regard.models.initial import initialise
 
 __all__ = ["Transformer", "TransformerConfig", "TransformerState"]
 
@@ -165,19 +166,9 @@ class Transformer(nn.Module):
         self.encoder_norm = nn.LayerNorm(width) if pre else nn.Identity()
         self.decoder_norm = nn.LayerNorm(width) if pre else nn.Identity()
         self.out = nn.Linear(width, config.target_vocab, bias=not config.tied)
-        self._initialise()
+        initialise(self)
         if config.tied:
             self.out.weight = self.target_embedding.weight
-
-    def _initialise(self) -> None:
-        """Embeddings of unit length, which are then scaled by sqrt(width); Xavier elsewhere."""
-        for x in self.modules():
-            if isinstance(x, nn.Linear):
-                nn.init.xavier_uniform_(x.weight)
-                if x.bias is not None:
-                    nn.init.zeros_(x.bias)
-            elif isinstance(x, nn.Embedding):
-                nn.init.normal_(x.weight, std=x.embedding_dim**-0.5)
 
     def forward(
         self,
