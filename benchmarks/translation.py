@@ -29,9 +29,10 @@ from benchmarks.memory import forget_peak, resident_peak
 from benchmarks.records import DATA, Row, append, quantiles
 from benchmarks.sentences import sentences, shape_of
 from benchmarks.translation_peers import PlainStepper, TextbookTranslator, TorchTransformer
+from regard.tasks.engine.stepping import Stepper, precision_of
 from regard.tasks.translation.batches import Batch
+from regard.tasks.translation.losses import Losses
 from regard.tasks.translation.settings import TranslationSettings, model_of
-from regard.tasks.translation.stepping import Losses, Stepper, precision_of
 from regard.tasks.vocabulary import PAD
 
 __all__ = ["CASES", "FULL_SIZE", "Runner", "TranslationCase", "agree", "main", "rows"]
@@ -89,10 +90,11 @@ def _ours(case: TranslationCase, device: torch.device) -> Runner:
     torch.manual_seed(0)
     settings = case.settings
     model = model_of(settings, settings.vocab_size, settings.vocab_size).to(device)
-    losses, stepper = Losses(model, settings.label_smoothing), Stepper(model, settings, device)
+    losses = Losses(model, settings.label_smoothing)
+    stepper = Stepper(losses, settings, device)
 
     def loss(batch: Batch) -> Tensor:
-        parts = (batch.source, batch.source_lens, batch.target_in, batch.target_out)
+        parts = batch.parts
         return losses(*(x.to(device) for x in parts))
 
     return Runner(

@@ -5,12 +5,11 @@ import sys
 
 import pytest
 
-from regard.cli import train as verb
 from regard.cli.main import main
+from regard.tasks.engine import training
+from regard.tasks.engine.stopping import Stopped
 from regard.tasks.settings import to_toml
-from regard.tasks.translation import training
 from regard.tasks.translation.settings import TranslationSettings
-from regard.tasks.translation.stopping import Stopped
 from tests.tasks.translation.toy import small, write_pairs
 
 SMALL = (
@@ -37,8 +36,8 @@ def told(monkeypatch):
     """What ``train`` was called with, instead of training."""
     found = {}
 
-    def train(settings, data, valid, out, **more):
-        found.update(settings=settings, data=data, valid=valid, out=out, **more)
+    def train(task, settings, data, valid, out, **more):
+        found.update(task=task.kind, settings=settings, data=data, valid=valid, out=out, **more)
 
     monkeypatch.setattr(training, "train", train)
     return found
@@ -90,7 +89,7 @@ def test_a_resumed_run_has_its_own_settings(told, here):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        ("--out run", "--data must name one or more files of pairs; a run is resumed without"),
+        ("--out run", "--data must name one or more files to learn from; a run is resumed without"),
         ("--data none.tsv --out run", "none.tsv: No such file or directory"),
         ("--data pairs.tsv --valid v.tsv --out run", "v.tsv: No such file or directory"),
         ("--data pairs.tsv --out run --config c.toml", "c.toml: No such file or directory"),
@@ -101,12 +100,12 @@ def test_a_resumed_run_has_its_own_settings(told, here):
         ),
         (
             "--data pairs.tsv",
-            "the following arguments are required: --out; see 'regard train --help'",
+            "the following arguments are required: --out; see 'regard train translation --help'",
         ),
         (
             "--data pairs.tsv --out run --width 0",
             "argument --width: must be a whole number from 1 to 65536, got 0; see 'regard train "
-            "--help'",
+            "translation --help'",
         ),
         (
             "--data pairs.tsv --out run --width 255",
@@ -149,13 +148,13 @@ def test_a_stop_has_a_line_and_a_code(monkeypatch, capsys, rank, said):
 
 def test_nothing_heavy_for_help():
     code = (
-        "import sys; from regard.cli.main import main; main(['train', '--help']); "
+        "import sys; from regard.cli.main import main; main(['train', 'translation', '--help']); "
         "sys.exit(bool({'torch', 'numpy', 'sentencepiece'} & sys.modules.keys()))"
     )
     import subprocess
 
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.returncode == 0
-    for name in TranslationSettings.__dataclass_fields__:
+    for name in TranslationSettings.__dataclass_fields__.keys() - {"task"}:
         assert f"--{name.replace('_', '-')}" in done.stdout
-    assert verb.TASKS == ("translation",)
+    assert "--task" not in done.stdout

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from regard.tasks.pairs import Pair
-from regard.tasks.translation.epochs import Epochs, drawn_from
+from regard.tasks.translation.epochs import Epochs
 from regard.tasks.vocabulary import Vocabulary
 from tests.tasks.translation.toy import WORDS, small, translated
 
@@ -68,10 +68,3 @@ def test_the_next_epoch_is_made_meanwhile(monkeypatch):
     with epochs(sample=0.3) as made:
         made.batches(0)
         assert begun.wait(10)
-
-
-def test_seeds_of_torch_are_large_and_signed():
-    found = [drawn_from(1, step) for step in range(1000)]
-    assert len(set(found)) == 1000
-    assert 0 <= min(found) <= max(found) < 2**63
-    assert max(found) > 2**62

@@ -8,14 +8,17 @@ import torch
 
 from regard.errors import FileError, StateError, ValueRangeError
 from regard.tasks.checkpoint import read_tensors
+from regard.tasks.engine import stepping
+from regard.tasks.engine.progress import Progress
+from regard.tasks.engine.schedule import learning_rate
+from regard.tasks.engine.stopping import Stopped
+from regard.tasks.engine.task import Judged
+from regard.tasks.engine.training import kept_settings
+from regard.tasks.engine.weights import mean_of
 from regard.tasks.run import Run
-from regard.tasks.translation import stepping
-from regard.tasks.translation.progress import Progress
-from regard.tasks.translation.schedule import learning_rate
-from regard.tasks.translation.stopping import Stopped
-from regard.tasks.translation.training import kept_settings, train
-from regard.tasks.translation.validation import Judged, Validation
-from regard.tasks.translation.weights import mean_of
+from regard.tasks.translation.losses import Losses
+from regard.tasks.translation.training import TASK, train
+from regard.tasks.translation.validation import Validation
 from tests.tasks.translation.toy import small, write_pairs
 
 pytestmark = pytest.mark.usefixtures("one_thread")
@@ -59,8 +62,8 @@ def test_a_run_can_be_made_longer(model, pairs, tmp_path):
 def test_what_stands_in_the_run(pairs, tmp_path):
     settings = small(shared_vocab=True)
     run = train(settings, [pairs], None, tmp_path / "run", device="cpu")
-    assert kept_settings(tmp_path / "run") == settings
-    assert kept_settings(tmp_path) is None
+    assert kept_settings(TASK, tmp_path / "run") == settings
+    assert kept_settings(TASK, tmp_path) is None
     assert run.vocabularies.keys() == {"source"}
     tensors, about = run.load_weights()
     assert about["kind"] == "translation"
@@ -127,7 +130,7 @@ def test_a_finished_run_is_left_as_it_is(pairs, tmp_path, capsys):
 
 
 def test_gradients_that_are_not_finite_move_nothing_and_end_it(pairs, tmp_path, monkeypatch):
-    forward = stepping.Losses.forward
+    forward = Losses.forward
     calls = []
 
     def broken(self, *batch):
@@ -135,7 +138,7 @@ def test_gradients_that_are_not_finite_move_nothing_and_end_it(pairs, tmp_path, 
         loss = forward(self, *batch)
         return loss * torch.nan if self.training and sum(calls) > 2 else loss
 
-    monkeypatch.setattr(stepping.Losses, "forward", broken)
+    monkeypatch.setattr(Losses, "forward", broken)
     settings = small(epochs=100, steps=40, validate_every=100, save_every=100)
     with pytest.raises(Stopped) as raised:
         train(settings, [pairs], None, tmp_path / "run", device="cpu")
@@ -175,8 +178,8 @@ def test_what_cannot_be_trained_is_said_before_anything_is_written(pairs, tmp_pa
         (small(width=15), [pairs], {}, "width must be a multiple of num_heads=2, got 15"),
         (small(batch_tokens=1), [pairs], {}, "batch_tokens must be a whole number from 8"),
         (small(repeat="1,2"), [pairs], {}, "repeat must be 1 whole number"),
-        (small(), [], {}, "data must be one or more files of pairs, got none; give --data"),
-        (small(max_len=2), [pairs], {}, "no pair has at most 2 tokens on either side"),
+        (small(), [], {}, "data must be one or more files, got none; give --data"),
+        (small(max_len=2), [pairs], {}, "there is nothing to learn from; "),
         (small(), [pairs], {"device": "tpu"}, "device must be 'auto', 'cpu', 'cuda'"),
     ]
     for settings, data, more, message in cases:

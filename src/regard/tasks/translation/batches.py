@@ -34,6 +34,11 @@ class Batch:
     tokens: int  # of target_out, without PAD
     all_tokens: int  # the same, of the rows of all ranks
 
+    @property
+    def parts(self) -> tuple[Tensor, ...]:
+        """What the loss is computed of."""
+        return self.source, self.source_lens, self.target_in, self.target_out
+
 
 class _Cut(NamedTuple):
     """A batch to be: pieces of the sorted pairs, in a shape."""

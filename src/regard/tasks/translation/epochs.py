@@ -2,28 +2,18 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from types import TracebackType
 
+from regard.tasks.engine.seeds import drawn_from
 from regard.tasks.pairs import Pair
 from regard.tasks.ragged import Ragged
 from regard.tasks.translation.batches import Batches
 from regard.tasks.translation.settings import TranslationSettings
 from regard.tasks.vocabulary import Vocabulary
 
-__all__ = ["Epochs", "drawn_from"]
-
-
-def drawn_from(*parts: int) -> int:
-    """A seed from several numbers, such as the seed of a training and the step.
-
-    >>> drawn_from(1, 2) == drawn_from(1, 2), drawn_from(1, 2) == drawn_from(2, 1)
-    (True, False)
-    """
-    digest = hashlib.sha256(",".join(map(str, parts)).encode()).digest()
-    return int.from_bytes(digest[:8], "little") >> 1  # torch's seeds are signed
+__all__ = ["Epochs"]
 
 
 class Epochs:
@@ -65,6 +55,15 @@ class Epochs:
         trace: TracebackType | None,
     ) -> None:
         self._ahead.shutdown(wait=kind is None, cancel_futures=True)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """How many pairs are too long."""
+        count, longest = self.batches(0).too_long, self._settings.max_len
+        if not count:
+            return ()
+        are = "pair is" if count == 1 else "pairs are"
+        return (f"{count:,} {are} left out: more than {longest} tokens on one side, see --max-len",)
 
     def batches(self, epoch: int) -> Batches:
         """The batches of an epoch; the next one's are begun."""

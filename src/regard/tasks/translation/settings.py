@@ -2,31 +2,25 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from regard.errors import ValueRangeError
+from regard.tasks.engine.settings import TrainingSettings, setting
 
 if TYPE_CHECKING:  # seconds to import, and `regard train --help` does without
     from regard.models import Bahdanau, BahdanauConfig, Transformer, TransformerConfig
 
 __all__ = ["TranslationSettings", "config_of", "model_of"]
 
-LARGE = 10**9
-
-
-def _set(default: object, meaning: str, **limits: object) -> Any:  # noqa: ANN401 - of any type
-    return field(default=default, metadata={"help": meaning, "group": "the training", **limits})
-
-
-_model = partial(_set, group="the model")
-_words = partial(_set, group="the words")
-_judge = partial(_set, group="judging, keeping and stopping")
+_model = partial(setting, group="the model")
+_words = partial(setting, group="the words")
+_judge = partial(setting, group="judging, keeping and stopping")
 
 
 @dataclass(frozen=True, kw_only=True)
-class TranslationSettings:
+class TranslationSettings(TrainingSettings):
     """What is trained and how; all of it is saved with the run.
 
     The defaults are for some 20,000 pairs of everyday sentences.
@@ -34,6 +28,10 @@ class TranslationSettings:
     >>> TranslationSettings(model="bahdanau").layers
     (1, 1)
     """
+
+    task: str = setting(
+        "translation", "what is trained", group="the task", choices=("translation",)
+    )
 
     model: str = _model("transformer", "which model", choices=("transformer", "bahdanau"))
     width: int = _model(256, "of a token's vector", low=1, high=65536)
@@ -75,38 +73,7 @@ class TranslationSettings:
     max_len: int = _words(128, "tokens of a sentence; longer pairs are left out", low=2, high=4096)
     repeat: str = _words("", "how often an epoch sees each data file, such as 4,1,1; '': once each")
 
-    batch_tokens: int = _set(4096, "of a batch, padding included", low=8, high=LARGE)
-    accumulate: int = _set(1, "batches to one step", low=1, high=10_000)
-    epochs: int = _set(40, "at most", low=1, high=LARGE)
-    steps: int = _set(0, "at most; 0: as many as the epochs have", low=0, high=LARGE)
-    minutes: float = _set(0.0, "at most, of steps and validations; 0: any", low=0.0, high=1e6)
-    learning_rate: float = _set(1e-3, "at its highest", low=0.0, high=10.0)
-    warmup: int = _set(500, "steps in which the learning rate rises", low=0, high=LARGE)
-    schedule: str = _set(
-        "inverse_sqrt",
-        "how the learning rate falls",
-        choices=("inverse_sqrt", "cosine", "constant"),
-    )
-    weight_decay: float = _set(0.01, "of matrices", low=0.0, high=10.0)
-    clip: float = _set(1.0, "longest gradient; 0: any", low=0.0, high=1e9)
-    label_smoothing: float = _set(0.1, "of the truth given to all tokens", low=0.0, high=0.9)
-    seed: int = _set(1, "of everything drawn", low=0, high=2**31 - 1)
-    precision: str = _set(
-        "auto",
-        "auto: bf16 where the GPU has it, else float32",
-        choices=("auto", "float32", "bf16"),
-    )
-    compile: bool = _set(False, "run the model through torch.compile")  # noqa: FBT003
-    graphs: bool = _set(True, "replay steps as CUDA graphs, on a GPU")  # noqa: FBT003
-
-    validate_every: int = _judge(0, "steps; 0: once an epoch", low=0, high=LARGE)
-    save_every: int = _judge(500, "steps, and with every validation", low=1, high=LARGE)
-    log_every: int = _judge(50, "steps between rows of metrics.jsonl", low=1, high=LARGE)
     beam: int = _judge(1, "of the search in validations; 1: greedy", low=1, high=100)
-    average: int = _judge(5, "checkpoints of validations averaged at the end", low=1, high=1000)
-    patience: int = _judge(
-        8, "validations without a better BLEU before it stops; 0: never", low=0, high=LARGE
-    )
 
     @property
     def layers(self) -> tuple[int, int]:

@@ -1,39 +1,26 @@
-"""Training a translator from files of pairs: everything before and around the loop."""
+"""Training a translator from files of pairs."""
 
 from __future__ import annotations
 
-import errno
-import json
-import os
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
-from shlex import quote
-from typing import Any, NamedTuple
+from typing import Any, cast
 
-import torch
-from torch import Tensor
+from torch import nn
 
-from regard.errors import FileError, StateError, ValueRangeError
 from regard.models import Bahdanau, Transformer
+from regard.tasks.engine import training
+from regard.tasks.engine.task import Judge
 from regard.tasks.run import Run
-from regard.tasks.settings import check, parse_settings, to_toml
 from regard.tasks.translation.corpus import Corpus, read_corpus
-from regard.tasks.translation.distributed import World, joined
 from regard.tasks.translation.epochs import Epochs
-from regard.tasks.translation.keeping import Keeper
-from regard.tasks.translation.live import Live
-from regard.tasks.translation.progress import Progress
+from regard.tasks.translation.losses import Losses
 from regard.tasks.translation.settings import TranslationSettings, config_of, model_of
-from regard.tasks.translation.stepping import Stepper
-from regard.tasks.translation.stopping import listening
-from regard.tasks.translation.trainer import Trainer
 from regard.tasks.translation.validation import Validation
 from regard.tasks.vocabulary import Vocabulary
 
-__all__ = ["kept_settings", "train"]
-
-LIMITS = ("epochs", "steps", "minutes", "patience")  # what a resumed training may have otherwise
+__all__ = ["TASK", "train"]
 
 
 def train(
@@ -46,253 +33,79 @@ def train(
     device: str = "auto",
     sharded: bool = False,
 ) -> Run | None:
-    """Train a translator, and keep it in a run folder.
-
-    Started by ``torchrun`` in several processes, they train together, and the first one writes.
-
-    Args:
-        settings: of the model and its training.
-        data: files of pairs, see ``regard.tasks.pairs``; a resumed run knows its own.
-        valid: pairs to be judged by; None: some are held out.
-        out: the folder of the run.
-        resume: go on from the last checkpoint in ``out``, bit for bit as if nothing had happened;
-            where there is none, begin.
-        device: "auto" (a GPU if there is one), "cpu", "cuda" or "cuda:1".
-        sharded: keep a part of every weight in each process, for models too large for one.
-
-    Returns:
-        The run; None in processes that do not write.
-
-    Raises:
-        Stopped: it was interrupted or could not write; the last checkpoint is whole.
-        FileError: data or a file of the run cannot be used.
-
-    """
-    check(settings)
-    config_of(settings, settings.vocab_size, settings.vocab_size)  # refuses what does not fit
-    with joined(device) as world, Live(silent=not world.first) as live:
-        run, kept = _found(out, resume=resume) if world.first else (None, None)
-        try:
-            settings, kept = _agreed(world, settings, run, kept)
-            data, valid = _files(data, valid, kept)
-            corpus = read_corpus(data, valid, settings.repeats(len(data)))
-            if kept is not None and kept.about["corpus"] != corpus.sha256:
-                msg = (
-                    f"{out}: the data are not those this run began with; give the same files, or "
-                    "another --out"
-                )
-                raise FileError(msg)
-            for line in corpus.report:
-                live.say(line)
-            vocabularies = _vocabularies(world, settings, corpus, run, live)
-            if world.first and run is None:
-                run = _created(out, settings, *vocabularies)
-            about = {
-                "kind": "translation",
-                "corpus": corpus.sha256,
-                "data": [str(path.absolute()) for path in data],
-                "valid": None if valid is None else str(valid.absolute()),
-            }
-            prepared = _Prepared(world, settings, corpus, *vocabularies, run, kept, about, live)
-            prepared.train(sharded=sharded)
-        finally:
-            if run is not None:
-                run.close()
-        return Run.open(out) if world.first else None
-
-
-class _Kept(NamedTuple):
-    """A checkpoint, and what was said about it."""
-
-    tensors: dict[str, Tensor]
-    about: dict[str, Any]
-
-
-def kept_settings(out: Path) -> TranslationSettings | None:
-    """The settings of the run in a folder; None if there is no run."""
-    if not (Path(out) / "run.json").exists():
-        return None
-    return parse_settings(TranslationSettings, Run.open(out).config, f"{out}/config.toml")
-
-
-def _found(out: Path, *, resume: bool) -> tuple[Run | None, _Kept | None]:
-    """The run to go on with and its last checkpoint, as far as they are there."""
-    there = (out / "run.json").exists()
-    if there and not resume:
-        msg = f"{out}: holds a run already; give --resume to go on, or another --out"
-        raise StateError(msg)
-    if not there:
-        _check_writable(out)
-        return None, None
-    run = Run.open(out)
-    run.lock()
-    return run, _Kept(*run.load_last()) if run.has_last else None
-
-
-def _check_writable(out: Path) -> None:
-    """Say at once what would otherwise be found out after minutes."""
-    above = next(p for p in (out, *out.absolute().parents) if p.exists())
-    if not above.is_dir():
-        raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(above))
-    if not os.access(above, os.W_OK | os.X_OK):
-        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(above))
-
-
-def _agreed(
-    world: World, settings: TranslationSettings, run: Run | None, kept: _Kept | None
-) -> tuple[TranslationSettings, _Kept | None]:
-    """The run's own settings and checkpoint, known to all processes."""
-    if run is not None:
-        own = parse_settings(TranslationSettings, run.config, f"{run.folder}/config.toml")
-        changed = {k: v for k, v in asdict(settings).items() if v != getattr(own, k)}
-        for name, value in changed.items():
-            if name not in LIMITS:
-                msg = (
-                    f"{run.folder}: this run has {name} = {getattr(own, name)!r}, and goes on with "
-                    f"it, not with {value!r}; leave it out, or give another --out"
-                )
-                raise ValueRangeError(msg)
-        settings = replace(own, **changed)
-    told = {"settings": to_toml(settings), "about": None if kept is None else kept.about}
-    told = json.loads(world.send(json.dumps(told).encode()))
-    settings = parse_settings(TranslationSettings, told["settings"], "the first process")
-    if told["about"] is None:
-        return settings, None
-    tensors = world.send_tensors({} if kept is None else kept.tensors)
-    return settings, _Kept(tensors, told["about"])
-
-
-def _files(
-    data: Sequence[Path], valid: Path | None, kept: _Kept | None
-) -> tuple[Sequence[Path], Path | None]:
-    """The files given, or those the run knows."""
-    if data:
-        return [Path(path) for path in data], None if valid is None else Path(valid)
-    if kept is None:
-        msg = "data must be one or more files of pairs, got none; give --data"
-        raise ValueRangeError(msg)
-    about = kept[1]
-    return [Path(x) for x in about["data"]], None if about["valid"] is None else Path(
-        about["valid"]
+    """Train a translator; see ``regard.tasks.engine.training.train``."""
+    return training.train(
+        TASK, settings, data, valid, out, resume=resume, device=device, sharded=sharded
     )
 
 
-def _vocabularies(
-    world: World, settings: TranslationSettings, corpus: Corpus, run: Run | None, live: Live
-) -> tuple[Vocabulary, Vocabulary]:
-    """Those of the run, or new ones learned from the pairs; of all processes the same."""
-    models: Mapping[str, bytes] = {}
-    if world.first and run is not None:
-        models = run.vocabularies
-    elif world.first:
-        models = _learned(settings, corpus, live)
-    source = Vocabulary(world.send(models.get("source", b"")))
-    target = world.send(models.get("target", b""))
-    return source, Vocabulary(target) if target else source
+class Translating:
+    """Translation, as the engine sees it."""
+
+    kind = "translation"
+    settings = TranslationSettings
+    score, digits, unit = "BLEU", 1, "tokens"
+    use = "regard translate --model"
+
+    def check(self, settings: TranslationSettings) -> None:
+        config_of(settings, settings.vocab_size, settings.vocab_size)
+
+    def read(
+        self, data: Sequence[Path], valid: Path | None, settings: TranslationSettings
+    ) -> Corpus:
+        return read_corpus(data, valid, settings.repeats(len(data)))
+
+    def learn(
+        self, corpus: Corpus, settings: TranslationSettings, say: Callable[[str], None]
+    ) -> dict[str, bytes]:
+        """Subwords: of each language, or of both together."""
+        sources = [pair.source for pair in corpus.pairs]
+        targets = [pair.target for pair in corpus.pairs]
+        sides = {"source": sources, "target": targets}
+        if settings.shared_vocab:
+            sides = {"source": sources + targets}
+        found = {}
+        for name, lines in sides.items():
+            learned = Vocabulary.learn(lines, settings.vocab_size, kind=settings.subwords)
+            say(f"{name}: {learned.note or f'{len(learned):,} pieces'}")
+            found[name] = learned.model
+        return found
+
+    def lesson(
+        self, corpus: Corpus, learned: Mapping[str, bytes], settings: TranslationSettings
+    ) -> _Lesson:
+        source = Vocabulary(learned["source"])
+        target = Vocabulary(learned["target"]) if "target" in learned else source
+        return _Lesson(corpus, source, target, settings)
 
 
-def _learned(settings: TranslationSettings, corpus: Corpus, live: Live) -> dict[str, bytes]:
-    sources = [pair.source for pair in corpus.pairs]
-    targets = [pair.target for pair in corpus.pairs]
-    sides = {"source": sources, "target": targets}
-    if settings.shared_vocab:
-        sides = {"source": sources + targets}
-    found = {}
-    for name, lines in sides.items():
-        live.show(lambda: f"learning the subwords of the {name}", now=True)  # noqa: B023
-        learned = Vocabulary.learn(lines, settings.vocab_size, kind=settings.subwords)
-        live.say(f"{name}: {learned.note or f'{len(learned):,} pieces'}")
-        found[name] = learned.model
-    return found
-
-
-def _created(
-    out: Path, settings: TranslationSettings, source: Vocabulary, target: Vocabulary
-) -> Run:
-    models = {"source": source.model}
-    if not settings.shared_vocab:
-        models["target"] = target.model
-    return Run.create(out, to_toml(settings), models)
+TASK = Translating()
 
 
 @dataclass(frozen=True)
-class _Prepared:
-    """What a training needs, when everything that can be refused has been looked at."""
+class _Lesson:
+    """Pairs and vocabularies."""
 
-    world: World
-    settings: TranslationSettings
     corpus: Corpus
     source: Vocabulary
     target: Vocabulary
-    run: Run | None  # of the first process
-    kept: _Kept | None
-    about: dict[str, Any]  # the data
-    live: Live
+    settings: TranslationSettings
+    about: Mapping[str, Any] = field(init=False)
 
-    def train(self, *, sharded: bool) -> None:
-        """Make the model and its loop, and run it."""
-        world, settings, kept = self.world, self.settings, self.kept
-        sharded = sharded and world.size > 1  # one process has the whole anyway
-        torch.manual_seed(settings.seed)
-        model = self._model().to(world.device)
-        whole = self._model().to(world.device) if sharded and world.first else None
-        # a run keeps the batches it began with, wherever it goes on
-        fixed = settings.graphs and world.device.type == "cuda"
-        fixed = fixed if kept is None else bool(kept.about["fixed_shapes"])
-        stepper = Stepper(model, settings, world.device, world.size, sharded=sharded, graphs=fixed)
-        progress = Progress() if kept is None else Progress.from_json(kept.about.get("progress"))
-        keeper = self._keeper(fixed, None if kept is None else progress.step)
-        both = self.source, self.target
-        judge = Validation(self.corpus.valid, *both, settings) if world.first else None
-        with (
-            Epochs(self.corpus.epoch(), *both, settings, fixed_shapes=fixed) as epochs,
-            listening() as asked,
-        ):
-            trainer = Trainer(
-                world, settings, model, stepper, epochs, judge, whole, keeper, self.live, asked
-            )
-            if kept is None:
-                trainer.begin()
-            else:
-                trainer.load(progress, kept.tensors)
-            if self.run is not None:
-                self.run.rewind(trainer.progress.step)
-            self.live.show(lambda: "", now=True)
-            self.live.say(_described(trainer, model))
-            try:
-                trainer.run()
-            finally:
-                keeper.close()
-        self.live.say(_ended(trainer.progress, self.run))
+    def __post_init__(self) -> None:
+        hashes = {"source": self.source.sha256, "target": self.target.sha256}
+        object.__setattr__(self, "about", hashes)
 
-    def _model(self) -> Transformer | Bahdanau:
+    def model(self) -> Transformer | Bahdanau:
         return model_of(self.settings, len(self.source), len(self.target))
 
-    def _keeper(self, fixed_shapes: bool, saved: int | None) -> Keeper:  # noqa: FBT001
-        of_weights = {
-            "kind": "translation",
-            "config": to_toml(self.settings),
-            "source": self.source.sha256,
-            "target": self.target.sha256,
-        }
-        return Keeper(self.run, of_weights, self.about | {"fixed_shapes": fixed_shapes}, saved)
+    def losses(self, model: nn.Module) -> Losses:
+        return Losses(cast("Transformer | Bahdanau", model), self.settings.label_smoothing)
 
+    def epochs(self, *, fixed_shapes: bool) -> Epochs:
+        return Epochs(
+            self.corpus.epoch(), self.source, self.target, self.settings, fixed_shapes=fixed_shapes
+        )
 
-def _described(trainer: Trainer, model: torch.nn.Module) -> str:
-    count = sum(x.numel() for x in model.parameters())
-    world, progress = trainer.world, trainer.progress
-    where = str(world.device) + (f", {world.size} processes" if world.size > 1 else "")
-    begun = f"goes on after step {progress.step:,}" if progress.step else "begins"
-    return (
-        f"{trainer.settings.model}, {count:,} weights, on {where}: {begun}, of "
-        f"about {progress.total:,} steps"
-    )
-
-
-def _ended(progress: Progress, run: Run | None) -> str:
-    best = 0.0 if progress.best_bleu is None else progress.best_bleu
-    folder = "" if run is None else quote(str(run.folder))
-    return (
-        f"done after {progress.step:,} steps, BLEU {best:.1f} on the validation pairs; use it "
-        f"with: regard translate --model {folder}"
-    )
+    def judge(self) -> Judge:
+        return cast("Judge", Validation(self.corpus.valid, self.source, self.target, self.settings))

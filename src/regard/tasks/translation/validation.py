@@ -3,30 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
 
 import torch
 
 from regard.models import Bahdanau, Transformer
 from regard.optional import need
+from regard.tasks.engine.stepping import precision_of
+from regard.tasks.engine.task import Judged
 from regard.tasks.pairs import Pair
 from regard.tasks.translation.batches import Batches
+from regard.tasks.translation.losses import Losses
 from regard.tasks.translation.search import search
 from regard.tasks.translation.settings import TranslationSettings
-from regard.tasks.translation.stepping import Losses, precision_of
 from regard.tasks.vocabulary import PAD, Vocabulary
 
-__all__ = ["Judged", "Validation"]
+__all__ = ["Validation"]
 
 MOST = 1000  # sentences translated; more would take longer and say little more
 TOGETHER = 4096  # tokens translated at once
-
-
-class Judged(NamedTuple):
-    """BLEU of the translations, and the mean of -log P of a token of the references."""
-
-    bleu: float
-    loss: float
 
 
 class Validation:
@@ -106,8 +100,7 @@ class Validation:
         losses, total, tokens = Losses(model, 0.0), 0.0, 0
         losses.eval()
         for batch in self._batches.epoch(0):
-            parts = batch.source, batch.source_lens, batch.target_in, batch.target_out
-            total += float(losses(*(x.to(device) for x in parts)))
+            total += float(losses(*(x.to(device) for x in batch.parts)))
             tokens += batch.tokens
         return total / max(tokens, 1)
 

@@ -4,8 +4,8 @@ import pytest
 import torch
 
 from regard.errors import ShapeError
+from regard.tasks.engine.weights import load_weights, mean_of, weights_of
 from regard.tasks.translation.settings import model_of
-from regard.tasks.translation.weights import load_weights, mean_of, weights_of
 from tests.tasks.translation.toy import small
 
 

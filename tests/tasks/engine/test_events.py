@@ -5,8 +5,8 @@ from types import ModuleType
 
 import pytest
 
-from regard.tasks.translation import events
-from regard.tasks.translation.events import Events
+from regard.tasks.engine import events
+from regard.tasks.engine.events import Events
 
 
 @pytest.fixture

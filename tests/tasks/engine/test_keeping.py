@@ -5,10 +5,10 @@ import errno
 import pytest
 import torch
 
+from regard.tasks.engine.keeping import Keeper
+from regard.tasks.engine.progress import Progress
+from regard.tasks.engine.stopping import Stopped
 from regard.tasks.run import Run
-from regard.tasks.translation.keeping import Keeper
-from regard.tasks.translation.progress import Progress
-from regard.tasks.translation.stopping import Stopped
 
 X = {"w": torch.ones(2)}
 
@@ -59,7 +59,7 @@ def test_the_other_processes_write_nothing(tmp_path):
     ids=["last", "best", "recent", "log"],
 )
 def test_a_full_disk_is_a_stop(run, monkeypatch, method, call):
-    keeper = Keeper(run, {}, {})
+    keeper = Keeper(run, {"kind": "translation"}, {})
     assert keeper.where == "nothing was saved yet"
     keeper.last(Progress(step=7), X)
 

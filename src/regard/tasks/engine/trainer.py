@@ -10,22 +10,21 @@ from dataclasses import dataclass, field
 from itertools import islice
 
 import torch
+from torch import nn
 
 from regard.errors import FileError
-from regard.models import Bahdanau, Transformer
-from regard.tasks.translation.batches import Batch
-from regard.tasks.translation.distributed import World
-from regard.tasks.translation.epochs import Epochs, drawn_from
-from regard.tasks.translation.keeping import Keeper
-from regard.tasks.translation.live import Live, Standing
-from regard.tasks.translation.pace import Pace
-from regard.tasks.translation.progress import Progress
-from regard.tasks.translation.schedule import learning_rate
-from regard.tasks.translation.settings import TranslationSettings
-from regard.tasks.translation.stepping import Stepper
-from regard.tasks.translation.stopping import Asked, Stopped
-from regard.tasks.translation.validation import Judged, Validation
-from regard.tasks.translation.weights import load_weights, mean_of, weights_of
+from regard.tasks.engine.distributed import World
+from regard.tasks.engine.keeping import Keeper
+from regard.tasks.engine.live import Live, Standing
+from regard.tasks.engine.pace import Pace
+from regard.tasks.engine.progress import Progress
+from regard.tasks.engine.schedule import learning_rate
+from regard.tasks.engine.seeds import drawn_from
+from regard.tasks.engine.settings import TrainingSettings
+from regard.tasks.engine.stepping import Stepper
+from regard.tasks.engine.stopping import Asked, Stopped
+from regard.tasks.engine.task import Batch, Epochs, Judge, Judged, Task
+from regard.tasks.engine.weights import load_weights, mean_of, weights_of
 
 __all__ = ["Trainer"]
 
@@ -42,12 +41,13 @@ class Trainer:
     """
 
     world: World
-    settings: TranslationSettings
-    model: Transformer | Bahdanau
+    task: Task
+    settings: TrainingSettings
+    model: nn.Module
     stepper: Stepper
     epochs: Epochs
-    validation: Validation | None  # of the first process
-    validated: Transformer | Bahdanau | None  # what it judges, if ``model`` is in parts
+    judge: Judge | None  # of the first process
+    validated: nn.Module | None  # what it judges, if ``model`` is in parts
     keeper: Keeper
     live: Live
     asked: Asked
@@ -154,8 +154,8 @@ class Trainer:
                 "epoch": p.number,
                 "loss": loss,
                 "lr": lr,
-                "tokens": p.tokens,
-                "tokens_per_second": round(speed, 1),
+                self.task.unit: p.tokens,
+                f"{self.task.unit}_per_second": round(speed, 1),
                 "seconds": round(seconds, SECONDS),
             }
         )
@@ -167,7 +167,14 @@ class Trainer:
         done = p.step - self._first_step
         left = self._pace.seconds / done * max(p.total - p.step, 0) if done else None
         loss, speed = self._shown
-        return Standing(p.step, p.total, p.number, loss, speed, p.bleu, p.best_bleu, left)
+        pace = "" if speed is None else f"{speed:,.0f} {self.task.unit}/s"
+        score = ""
+        if p.score is not None and p.best_score is not None:
+            score = f"{self._score(p.score)} (best {p.best_score:.{self.task.digits}f})"
+        return Standing(p.step, p.total, p.number, loss, pace, score, left)
+
+    def _score(self, score: float) -> str:
+        return f"{self.task.score} {score:.{self.task.digits}f}"
 
     def _validate(self) -> bool:
         """Judge the weights, keep them, and the best; False if there was no time to."""
@@ -176,24 +183,30 @@ class Trainer:
         judged = self._judged()
         if judged is None:
             return False
-        better = p.judge(judged.bleu, judged.loss)
+        better = p.judge(*judged)
         seconds = time.perf_counter() - start
-        row = {"step": p.step, "epoch": p.number, "bleu": judged.bleu, "valid_loss": judged.loss}
+        row = {"step": p.step, "epoch": p.number, **self._named(judged)}
         row |= {"best": better, "seconds": round(seconds, SECONDS)}
         self.keeper.log_once(row, "valid_loss")
         loss = "" if self._shown[0] is None else f"loss {self._shown[0]:.2f}, "
-        best = "the best" if better else f"the best is {p.best_bleu:.1f} of step {p.best_step:,}"
+        best = "the best"
+        if not better:
+            best = f"the best is {p.best_score:.{self.task.digits}f} of step {p.best_step:,}"
         self.live.say(
             f"step {p.step:,}, epoch {p.number}: {loss}validation loss {judged.loss:.2f}, "
-            f"BLEU {judged.bleu:.1f} ({best})"
+            f"{self._score(judged.score)} ({best})"
         )
         weights = weights_of(self.model)
-        about = {"step": p.step, "bleu": judged.bleu, "valid_loss": judged.loss}
+        about = {"step": p.step, **self._named(judged)}
         if better:
             self.keeper.best(weights, about)
         self.keeper.recent(p.step, weights, about, keep=self.settings.average)
         self._save()
         return True
+
+    def _named(self, judged: Judged) -> dict[str, float]:
+        """A judgement as the log has it."""
+        return {self.task.score.lower(): judged.score, "valid_loss": judged.loss}
 
     def _judged(self) -> Judged | None:
         """What the first process finds, for all."""
@@ -202,10 +215,10 @@ class Trainer:
             model = self.validated
         weights = weights_of(self.model) if self.stepper.sharded else None
         found = b""
-        if self.validation is not None:
+        if self.judge is not None:
             if weights is not None:
                 load_weights(model, weights)
-            judged = self.validation(model, self.world.device, lambda: self.asked.signal > 0)
+            judged = self.judge(model, self.world.device, lambda: self.asked.signal > 0)
             found = json.dumps(judged).encode()
         told = json.loads(self.world.send(found))
         return None if told is None else Judged(*told)
@@ -223,14 +236,14 @@ class Trainer:
             load_weights(self.model, own)
             if judged is None:
                 return False
-            better = p.improve(judged.bleu, judged.loss)
-            row = {"step": p.step, "bleu": judged.bleu, "valid_loss": judged.loss}
-            row |= {"averaged": count}
+            better = p.improve(*judged)
+            row = {"step": p.step, **self._named(judged), "averaged": count}
             if better:
                 self.keeper.best(mean, row)
             self.keeper.log_once(row | {"best": better}, "averaged")
-            what = "the best" if better else f"the best is {p.best_bleu:.1f}"
-            self.live.say(f"mean of the last {count} checkpoints: BLEU {judged.bleu:.1f} ({what})")
+            what = "the best" if better else f"the best is {p.best_score:.{self.task.digits}f}"
+            score = self._score(judged.score)
+            self.live.say(f"mean of the last {count} checkpoints: {score} ({what})")
         p.done = True
         self._save()
         return True
@@ -249,13 +262,10 @@ class Trainer:
         first = self.epochs.batches(0)
         count = first.count(0)
         if not count:
-            msg = (
-                f"no pair has at most {s.max_len} tokens on either side, which max_len asks for; "
-                "give a greater --max-len, or other data"
-            )
+            msg = "; ".join(("there is nothing to learn from", *self.epochs.notes))
             raise FileError(msg)
-        if first.too_long:
-            self.live.say(f"{first.too_long:,} pairs of more than {s.max_len} tokens are left out")
+        for note in self.epochs.notes:
+            self.live.say(note)
         p.total = s.epochs * -(-count // s.accumulate)
         p.total = min(p.total, s.steps) if s.steps else p.total
         self._save()

@@ -4,12 +4,12 @@ import math
 
 import pytest
 
-from regard.tasks.translation.schedule import learning_rate
-from regard.tasks.translation.settings import TranslationSettings
+from regard.tasks.engine.schedule import learning_rate
+from regard.tasks.engine.settings import TrainingSettings
 
 
 def rates(schedule, steps, warmup=10, total=110):
-    settings = TranslationSettings(learning_rate=2.0, warmup=warmup, schedule=schedule)
+    settings = TrainingSettings(learning_rate=2.0, warmup=warmup, schedule=schedule)
     return [learning_rate(settings, step, total) for step in steps]
 
 

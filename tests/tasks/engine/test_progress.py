@@ -5,7 +5,7 @@ import json
 import pytest
 
 from regard.errors import FileError
-from regard.tasks.translation.progress import Progress
+from regard.tasks.engine.progress import Progress
 
 
 def test_it_comes_back_from_json_as_it_was():
@@ -23,8 +23,8 @@ def test_anything_else_is_refused(kept):
 def test_patience_is_counted_from_the_best():
     progress = Progress()
     found = []
-    for step, bleu in enumerate([1.0, 3.0, 2.0, 3.0, 4.0], start=1):
+    for step, score in enumerate([1.0, 3.0, 2.0, 3.0, 4.0], start=1):
         progress.step = step
-        found.append((progress.judge(bleu, 1.0), progress.waiting, progress.best_step))
+        found.append((progress.judge(score, 1.0), progress.waiting, progress.best_step))
     assert found == [(True, 0, 1), (True, 0, 2), (False, 1, 2), (False, 2, 2), (True, 0, 5)]
-    assert (progress.bleu, progress.best_bleu, progress.validated) == (4.0, 4.0, 5)
+    assert (progress.score, progress.best_score, progress.validated) == (4.0, 4.0, 5)

@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 
 from regard.layers.unrolled import free_launches
-from regard.tasks.translation.batches import Batch
+from regard.tasks.engine.task import Batch
 
 __all__ = ["Recorded"]
 
@@ -60,7 +60,7 @@ class Recorded:
         torch._foreach_zero_(self._grads)
         total = torch.zeros_like(self._per_token)
         for batch in batches:
-            parts = (batch.source, batch.source_lens, batch.target_in, batch.target_out)
+            parts = batch.parts
             key = tuple(x.shape for x in parts)
             take = self._takes.get(key) or self._record(key, parts)
             for there, x in zip(take.inputs, parts, strict=True):

@@ -21,7 +21,7 @@ REDRAWN = 0.2  # seconds between two states of the live line
 class Standing:
     """Where a training stands; None for what is not known yet.
 
-    >>> print(Standing(step=50, total=900, epoch=1, loss=3.21, speed=12345.6, left=100))
+    >>> print(Standing(step=50, total=900, epoch=1, loss=3.21, speed="12,346 tokens/s", left=100))
     step 50 of 900  epoch 1  loss 3.21  12,346 tokens/s  2 min left
     """
 
@@ -29,19 +29,15 @@ class Standing:
     total: int
     epoch: int
     loss: float | None = None
-    speed: float | None = None
-    bleu: float | None = None
-    best: float | None = None
+    speed: str = ""
+    score: str = ""
     left: float | None = None
 
     def __str__(self) -> str:
         parts = [f"step {self.step:,} of {self.total:,}", f"epoch {self.epoch}"]
         if self.loss is not None:
             parts.append(f"loss {self.loss:.2f}")
-        if self.speed is not None:
-            parts.append(f"{self.speed:,.0f} tokens/s")
-        if self.bleu is not None and self.best is not None:
-            parts.append(f"BLEU {self.bleu:.1f} (best {self.best:.1f})")
+        parts += filter(None, (self.speed, self.score))
         if self.left is not None:
             parts.append(f"{duration(self.left)} left")
         return "  ".join(parts)

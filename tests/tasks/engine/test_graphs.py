@@ -3,10 +3,11 @@
 import pytest
 import torch
 
+from regard.tasks.engine.stepping import Stepper
+from regard.tasks.engine.weights import weights_of
+from regard.tasks.translation.losses import Losses
 from regard.tasks.translation.settings import model_of
-from regard.tasks.translation.stepping import Stepper
-from regard.tasks.translation.weights import weights_of
-from tests.tasks.translation.test_stepping import KINDS, batch
+from tests.tasks.engine.test_stepping import KINDS, batch
 from tests.tasks.translation.toy import small
 
 pytestmark = pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no GPU")
@@ -16,7 +17,7 @@ def made(kind, **settings):
     torch.manual_seed(0)
     settings = small(model=kind, precision="float32", **settings)
     model = model_of(settings, 20, 30).cuda().train()
-    return model, Stepper(model, settings, torch.device("cuda"))
+    return model, Stepper(Losses(model, settings.label_smoothing), settings, torch.device("cuda"))
 
 
 def steps(stepper, start=0, end=6):

@@ -3,8 +3,8 @@
 import pytest
 import torch
 
-from regard.tasks.translation import pace
-from regard.tasks.translation.pace import Pace
+from regard.tasks.engine import pace
+from regard.tasks.engine.pace import Pace
 
 
 def test_pauses_do_not_count(monkeypatch):

@@ -7,7 +7,7 @@ import threading
 import pytest
 
 from regard.errors import RegardError
-from regard.tasks.translation.stopping import Stopped, listening
+from regard.tasks.engine.stopping import Stopped, listening
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])

@@ -8,59 +8,24 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
-from torch.nn.functional import cross_entropy
 from torch.nn.parallel import DistributedDataParallel
 
-from regard.models import Bahdanau, Transformer
-from regard.tasks.translation.batches import Batch
-from regard.tasks.translation.graphs import Recorded
-from regard.tasks.translation.settings import TranslationSettings
-from regard.tasks.translation.sharding import shard
-from regard.tasks.translation.weights import spread, whole
-from regard.tasks.vocabulary import PAD
+from regard.tasks.engine.graphs import Recorded
+from regard.tasks.engine.settings import TrainingSettings
+from regard.tasks.engine.sharding import shard
+from regard.tasks.engine.task import Batch
+from regard.tasks.engine.weights import spread, whole
 
-__all__ = ["Losses", "Stepper", "precision_of"]
+__all__ = ["Stepper", "precision_of"]
 
 MOMENTS = ("exp_avg", "exp_avg_sq")
 
 
-class Losses(nn.Module):
-    """A model with its loss: the sum over a batch's target tokens of -log P(token).
-
-    Args:
-        model: what scores.
-        label_smoothing: how much of the truth is given to all tokens alike.
-
-    """
-
-    def __init__(self, model: Transformer | Bahdanau, label_smoothing: float) -> None:
-        super().__init__()
-        self.model = model
-        self.label_smoothing = label_smoothing
-
-    def forward(
-        self, source: Tensor, source_lens: Tensor, target_in: Tensor, target_out: Tensor
-    ) -> Tensor:
-        """The sum, in float32; padding adds nothing."""
-        states = self.model.states(source, target_in, source_lens)
-        if states.device.type == "cpu":  # a GPU would have to wait for how many there are
-            real = target_out != PAD
-            states, target_out = states[real], target_out[real]
-        scores = self.model.out(states).flatten(0, -2).float()
-        return cross_entropy(
-            scores,
-            target_out.flatten(),
-            ignore_index=PAD,
-            label_smoothing=self.label_smoothing,
-            reduction="sum",
-        )
-
-
-def precision_of(settings: TranslationSettings, device: torch.device) -> torch.dtype:
+def precision_of(settings: TrainingSettings, device: torch.device) -> torch.dtype:
     """What products are computed in; weights stay in float32.
 
     >>> import torch
-    >>> precision_of(TranslationSettings(), torch.device("cpu"))
+    >>> precision_of(TrainingSettings(), torch.device("cpu"))
     torch.float32
     """
     if settings.precision == "auto":
@@ -78,7 +43,8 @@ class Stepper:
     finite moves nothing, and is counted in ``skipped``.
 
     Args:
-        model: on its device; in a world of several processes, the same in all.
+        losses: a model with its loss, from the parts of a batch to the sum; on its device, and in
+            a world of several processes the same in all.
         settings: the optimiser's.
         device: where batches are computed.
         world: how many processes step together.
@@ -89,8 +55,8 @@ class Stepper:
 
     def __init__(
         self,
-        model: Transformer | Bahdanau,
-        settings: TranslationSettings,
+        losses: nn.Module,
+        settings: TrainingSettings,
         device: torch.device,
         world: int = 1,
         *,
@@ -107,11 +73,10 @@ class Stepper:
         )
         self.skipped = torch.zeros((), dtype=torch.int64, device=device)
         self._recorded: Recorded | None = None
-        losses: Any = Losses(model, settings.label_smoothing)
         self.sharded = sharded and world > 1
         if self.sharded:  # before the optimiser sees the weights
             shard(losses, device, world)
-        self._named = dict(model.named_parameters())
+        self._named = dict(losses.named_parameters())
         matrices = [x for x in self._named.values() if x.dim() > 1]
         others = [x for x in self._named.values() if x.dim() <= 1]
         self.optimiser = torch.optim.AdamW(
@@ -126,12 +91,12 @@ class Stepper:
             capturable=self.graphs,
         )
         if settings.compile:
-            losses = torch.compile(losses)
+            losses = torch.compile(losses)  # type: ignore[assignment]
         if world > 1 and not self.sharded:
             losses = DistributedDataParallel(
                 losses, device_ids=[device] if device.type == "cuda" else None
             )
-        self._losses = losses
+        self._losses: Any = losses
 
     def step(self, batches: Sequence[Batch], lr: float, total_tokens: int, *, seed: int) -> Tensor:
         """Add up the gradients of the batches, and move the weights by them.
@@ -139,7 +104,7 @@ class Stepper:
         Args:
             batches: this process's share.
             lr: how far.
-            total_tokens: target tokens in all shares together.
+            total_tokens: what the loss is a sum over, in all shares together.
             seed: of what dropout draws. A step depends on nothing drawn before, so there is no
                 generator's state to keep.
 
@@ -205,8 +170,7 @@ class Stepper:
                 self.optimiser.state[x] = {"step": step.to(self.device, copy=True), **kept}
 
     def _there(self, batch: Batch) -> tuple[Tensor, ...]:
-        parts = (batch.source, batch.source_lens, batch.target_in, batch.target_out)
-        return tuple(x.to(self.device, non_blocking=True) for x in parts)
+        return tuple(x.to(self.device, non_blocking=True) for x in batch.parts)
 
     def _autocast(self) -> AbstractContextManager[Any]:
         if precision_of(self.settings, self.device) is torch.float32:

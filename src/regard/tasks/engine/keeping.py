@@ -9,10 +9,10 @@ from typing import Any
 
 from torch import Tensor
 
+from regard.tasks.engine.events import Events
+from regard.tasks.engine.progress import Progress
+from regard.tasks.engine.stopping import Stopped
 from regard.tasks.run import Run
-from regard.tasks.translation.events import Events
-from regard.tasks.translation.progress import Progress
-from regard.tasks.translation.stopping import Stopped
 
 __all__ = ["Keeper"]
 
@@ -22,7 +22,7 @@ class Keeper:
 
     Args:
         run: the folder.
-        weights_about: what is said of weights: kind, settings, vocabularies.
+        weights_about: what is said of weights: the ``kind`` of task, settings, vocabularies.
         last_about: what is said of a checkpoint: the data, the form of batches.
         saved: the step of the last checkpoint, in a training that goes on.
 
@@ -46,7 +46,7 @@ class Keeper:
             return "nothing was saved yet"
         return (
             f"the checkpoint of step {self._saved:,} is whole, go on with: regard train "
-            f"translation --out {quote(str(self._run.folder))} --resume"
+            f"{self._weights_about['kind']} --out {quote(str(self._run.folder))} --resume"
         )
 
     def log(self, row: Mapping[str, Any]) -> None:
@@ -64,7 +64,7 @@ class Keeper:
                 self.log(row)
 
     def best(self, weights: Mapping[str, Tensor], about: Mapping[str, Any]) -> None:
-        """Weights to translate with."""
+        """Weights to use."""
         if self._run is not None:
             with self._writing():
                 self._run.save_weights(weights, {**self._weights_about, **about})

@@ -5,10 +5,10 @@ import sys
 
 import pytest
 
-from regard.tasks.translation import live
-from regard.tasks.translation.live import Live, Standing, duration
+from regard.tasks.engine import live
+from regard.tasks.engine.live import Live, Standing, duration
 
-FULL = Standing(50, 900, 1, 3.214, 12345.6, 20.04, 21.56, 5000.0)
+FULL = Standing(50, 900, 1, 3.214, "12,346 tokens/s", "BLEU 20.0 (best 21.6)", 5000.0)
 
 
 def test_the_line():

@@ -27,8 +27,8 @@ class Progress:
     tokens: int = 0
     row_tokens: int = 0
     validated: int = 0
-    bleu: float | None = None
-    best_bleu: float | None = None
+    score: float | None = None
+    best_score: float | None = None
     best_loss: float | None = None
     best_step: int = 0
     waiting: int = 0
@@ -43,25 +43,26 @@ class Progress:
         """
         return self.epoch + (self.batch > 0)
 
-    def judge(self, bleu: float, loss: float) -> bool:
-        """Note a validation; True if it is the best so far, of equal BLEU by the loss.
+    def judge(self, score: float, loss: float) -> bool:
+        """Note a validation; True if it is the best so far, of equal scores by the loss.
 
         >>> progress = Progress()
         >>> [progress.judge(*x) for x in ((0.0, 9.0), (0.0, 8.0), (0.0, 8.5), (1.0, 9.0))]
         [True, True, False, True]
         """
-        self.validated, self.bleu = self.step, bleu
+        self.validated, self.score = self.step, score
         self.waiting += 1
-        return self.improve(bleu, loss)
+        return self.improve(score, loss)
 
-    def improve(self, bleu: float, loss: float) -> bool:
+    def improve(self, score: float, loss: float) -> bool:
         """Note weights that may be the best so far; True if they are."""
         best = (-math.inf, -math.inf)
-        if self.best_bleu is not None and self.best_loss is not None:
-            best = (self.best_bleu, -self.best_loss)
-        if (bleu, -loss) <= best:
+        if self.best_score is not None and self.best_loss is not None:
+            best = (self.best_score, -self.best_loss)
+        if (score, -loss) <= best:
             return False
-        self.best_bleu, self.best_loss, self.best_step, self.waiting = bleu, loss, self.step, 0
+        self.best_score, self.best_loss = score, loss
+        self.best_step, self.waiting = self.step, 0
         return True
 
     def as_json(self) -> dict[str, Any]:

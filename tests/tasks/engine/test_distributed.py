@@ -9,8 +9,8 @@ import pytest
 import torch
 
 from regard.errors import ImplError, ValueRangeError
+from regard.tasks.engine.distributed import joined
 from regard.tasks.run import Run
-from regard.tasks.translation.distributed import joined
 from tests.tasks.translation.compared import assert_close, assert_close_weights
 
 

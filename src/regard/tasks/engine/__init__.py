@@ -1,0 +1,1 @@
+"""One way to train: the loop, the checkpoints and the live line that all tasks share."""
