@@ -11,6 +11,7 @@ from torch import Tensor
 from regard.attention import reference
 from regard.attention.call import Precision, make_call
 from regard.attention.choice import Choice, Impl, choose
+from regard.attention.observed import tell
 from regard.attention.ops import fused
 from regard.errors import KindError, ValueRangeError
 from regard.masks import Mask
@@ -133,6 +134,8 @@ def attend(
     check_score_and_mask(q, k, score, mask)
     _check_dropout(dropout, seed)
     _check_precision(precision)
+    if not torch.compiler.is_compiling():
+        tell(q, k, score, mask)
     chosen = _choose(q, k, v, score, mask, dropout, impl)
     number = _seed_tensor(seed, q.device) if dropout else None
     dtype = q.dtype
