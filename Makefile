@@ -95,6 +95,7 @@ bench: $(VENV)/ready-bench  ## ours beside the peers: times, memory, growth; wri
 	$(BIN)/python -m benchmarks.run
 	$(BIN)/python -m benchmarks.layers
 	$(BIN)/python -m benchmarks.regression
+	$(BIN)/python -m benchmarks.long_sound
 	$(BIN)/python -m benchmarks.report
 
 # with the Python that is there, as test-gpu; the report where its plots can be drawn

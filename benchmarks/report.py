@@ -43,6 +43,11 @@ Passes over the same batches of random sentences, in turns, each shape of a batc
 token is one of the text: padding does not count. MiB is what training took from the machine beside
 the weights: gradients, the optimiser's state, what a step computes, and what was recorded of it.
 """
+SOUND = """\
+One layer of an encoder (width 64, 4 heads) over the frames of one sound, forward + backward.
+Truncated, a frame looks at 64 frames on either side. An empty cell would take more than a minute a
+call, and was not measured.
+"""
 FROM = 2048  # exponents are fitted from here on: below, starting a call is what takes the time
 
 
@@ -194,6 +199,33 @@ def _translation(folder: Path) -> list[str]:
     return parts
 
 
+def _long_sound(folder: Path) -> list[str]:
+    """Truncated and full attention over sound of up to an hour."""
+    parts = []
+    for file in sorted(folder.glob("long-sound-*.jsonl")):
+        rows = read(file)
+        found = {(row.provider, row.shape["n"]): row for row in rows}
+        names = list(dict.fromkeys(row.provider for row in rows))
+        lines = []
+        for n in sorted({row.shape["n"] for row in rows}):
+            times = [found.get((name, n)) for name in names]
+            cells = ["" if row is None else _ms(row.ms) for row in times]
+            cells += ["" if row is None else f"{row.peak_mib:,.0f}" for row in times]
+            lines.append((f"{n:,}", _duration(n / 100), *cells))
+        fitted = [_exponent([row for row in rows if row.provider == name]) for name in names]
+        lines.append(("time grows as", "", *fitted, *[""] * len(names)))
+        head = ("frames", "of sound", *(f"{name}, ms" for name in names))
+        head = (*head, *(f"{name}, MiB" for name in names))
+        where = "GPU" if "gpu" in rows[0].machine else "CPU"
+        parts += [f"## An hour of sound, on the {where}\n", SOUND, _where(rows)]
+        parts.append(_table(head, lines))
+    return parts
+
+
+def _duration(seconds: float) -> str:
+    return f"{seconds:.0f} s" if seconds < 60 else f"{seconds / 60:.3g} min"
+
+
 def _regression(folder: Path) -> list[str]:
     """Kernel regression beside its peers."""
     file = folder / "regression-cpu.jsonl"
@@ -271,6 +303,7 @@ def write_report(data: Path, folder: Path) -> str:
         parts += ["## Growth with n\n", "![time against n](growth.png)\n", fit, _growth(series)]
     parts += _gpu(data.with_name(GPU_DATA.name), folder)
     parts += _layers(data.parent) + _translation(data.parent) + _regression(data.parent)
+    parts += _long_sound(data.parent)
     parts += ["## Not measured, and why\n", _refusals(rows)]
     text = "\n".join(parts)
     (folder / "REPORT.md").write_text(text, encoding="utf-8")

@@ -1,6 +1,7 @@
 """``regard evaluate``: scores, signatures, the worst, and a file of all."""
 
 import gzip
+import os
 import sys
 
 import pytest
@@ -79,6 +80,61 @@ def test_bad_rows_are_told_and_double_ones_count(run, tmp_path, capsys):
     assert f"{path}: 1 row without a tab (line 2)\n" in got.err
 
 
+def test_of_one_sentence(run, tmp_path, capsys):
+    path, out = tmp_path / "one.tsv", tmp_path / "out.tsv"
+    path.write_text("你好\tHello.\n")
+    got = said(capsys, run, "--data", path, "--beam", "1", "--out", out).out
+    assert "\n1 sentence in " in got
+    assert got.endswith(f"The scores of 1 sentence are in {out}\n")
+
+
+@pytest.mark.parametrize("force", [[], ["--force"]])
+def test_what_is_no_file_stays_what_it_is(run, data, tmp_path, force, capsys, monkeypatch):
+    monkeypatch.setattr(Translator, "load", None)
+    pipe, link = tmp_path / "pipe", tmp_path / "link"
+    os.mkfifo(pipe)
+    link.symlink_to("/dev/null")
+    for out in (pipe, link, "/dev/null"):
+        got = said(capsys, run, "--data", data, "--out", out, *force, code=2)
+        assert got.err == f"regard: {out} is a device or a pipe, not a file; give another name\n"
+    assert pipe.is_fifo()
+    assert link.is_symlink()
+    got = said(capsys, run, "--data", data, "--out", tmp_path, *force, code=2)
+    assert got.err == f"regard: {tmp_path}: Is a directory\n"
+
+
+def test_a_link_stays_a_link(run, data, tmp_path, capsys):
+    link, target = tmp_path / "link", tmp_path / "new" / "target"
+    link.symlink_to(target)
+    said(capsys, run, "--data", data, "--beam", "1", "--out", link)
+    assert link.is_symlink()
+    assert target.read_text().startswith("line\tchrf")
+
+
+def test_where_standard_output_goes_is_not_written_over(run, data, tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(Translator, "load", None)
+    out = tmp_path / "out"
+    with out.open("w") as stream:
+        monkeypatch.setattr(sys, "stdout", stream)
+        assert main(["evaluate", run, "--data", str(data), "--out", str(out), "--force"]) == 2
+    monkeypatch.undo()
+    wanted = f"regard: {out} is where standard output goes; give another name\n"
+    assert capsys.readouterr().err == wanted
+
+
+def test_a_folder_that_cannot_be_written_is_told_by_the_name_that_was_given(
+    run, data, tmp_path, capsys, monkeypatch
+):
+    def refuse(dir):  # noqa: A002 - as tempfile has it
+        raise PermissionError(13, "Permission denied", f"{dir}/tmpabc123")
+
+    monkeypatch.setattr(evaluate.tempfile, "TemporaryFile", refuse)
+    monkeypatch.setattr(Translator, "load", None)
+    out = tmp_path / "out.tsv"
+    got = said(capsys, run, "--data", data, "--out", out, code=2)
+    assert got.err == f"regard: {out}: Permission denied\n"
+
+
 @pytest.mark.parametrize(
     ("content", "message"), [("no tab at all\n", "no pair is left"), ("", "the file is empty")]
 )
@@ -94,7 +150,8 @@ def test_nothing_usable(run, tmp_path, content, message, capsys):
 
 def test_wrong_words_are_answered_before_any_work(run, data, tmp_path, capsys, monkeypatch):
     monkeypatch.setattr(Translator, "load", None)
-    missing = tmp_path / "nothing.tsv"
+    missing, circle = tmp_path / "nothing.tsv", tmp_path / "circle"
+    circle.symlink_to(circle)
     for words, message in [
         ([run, "--data", missing], f"{missing}: No such file or directory"),
         (
@@ -102,11 +159,17 @@ def test_wrong_words_are_answered_before_any_work(run, data, tmp_path, capsys, m
             f"{data} is read here, and will not be written over; give another name",
         ),
         ([run, "--data", data, "--out", tmp_path, "--force"], f"{tmp_path}: Is a directory"),
+        (
+            [run, "--data", data, "--out", circle],
+            f"{circle}: Too many levels of symbolic links",
+        ),
+        ([run, "--data", data, "--out", data / "a"], f"{data / 'a'}: Not a directory"),
         ([run], "the following arguments are required: --data; see 'regard evaluate --help'"),
     ]:
         got = said(capsys, *words, code=2)
         assert (got.out, got.err) == ("", f"regard: {message}\n")
     assert data.read_text().startswith(PAIRS[0][0])
+    assert circle.is_symlink()
 
 
 def test_a_model_that_is_not_there(data, capsys):

@@ -1,16 +1,20 @@
 """``regard train translation``: its flags, its words and its exit codes; not what is learned."""
 
+import contextlib
+import importlib
 import json
+import os
+import signal
 import sys
 
 import pytest
 
+from regard.cli import train as cli
 from regard.cli.main import main
 from regard.tasks.engine import training
-from regard.tasks.engine.stopping import Stopped
-from regard.tasks.settings import to_toml
+from regard.tasks.engine.stopping import Elsewhere, Stopped
 from regard.tasks.translation.settings import TranslationSettings
-from tests.tasks.translation.toy import small, write_pairs
+from tests.tasks.translation.toy import write_pairs
 
 SMALL = (
     "--width 16 --heads 2 --encoder-layers 1 --decoder-layers 1 --vocab-size 300 --epochs 1 "
@@ -79,11 +83,23 @@ def test_defaults_then_the_file_then_the_flags(told, here):
     assert len(told["data"]) == 2
 
 
-def test_a_resumed_run_has_its_own_settings(told, here):
-    assert call(f"--data pairs.tsv --out run {SMALL}") == 0
-    training.Run.create(here / "run", to_toml(small(width=24)), {"source": b"s"}).close()
+def test_a_resumed_run_is_told_what_was_given(told, here):
     assert call("--out run --resume --steps 9") == 0
-    assert told["settings"] == small(width=24, steps=9)
+    assert (told["settings"].steps, told["given"] - {"task"}) == (9, {"steps"})
+    (here / "x.toml").write_text("\ufeffpatience = 8\n", "utf-8")
+    assert call("--out run --resume --epochs 3 --config x.toml") == 0
+    assert told["given"] - {"task"} == {"epochs", "patience"}
+
+
+def test_a_file_of_settings_goes_with_a_resumed_run(here, capsys):
+    (here / "x.toml").write_text("width = 16\nheads = 2\n")
+    rest = SMALL.replace("--width 16 --heads 2", "--config x.toml")
+    assert call(f"--data pairs.tsv --out run {rest}") == 0
+    assert call("--out run --resume --config x.toml --device cpu") == 0
+    (here / "x.toml").write_text("width = 32\n")
+    capsys.readouterr()
+    assert call("--out run --resume --config x.toml --device cpu") == 2
+    assert "this run has width = 16, and goes on with it, not with 32" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
@@ -135,15 +151,92 @@ def test_data_that_cannot_be_used(here, capsys):
     ]
 
 
-@pytest.mark.parametrize(("rank", "said"), [("0", "regard: enough\n"), ("1", "")])
-def test_a_stop_has_a_line_and_a_code(monkeypatch, capsys, rank, said):
+@pytest.mark.parametrize(("kind", "said"), [(Stopped, "regard: enough\n"), (Elsewhere, "")])
+def test_a_stop_has_a_line_and_a_code(monkeypatch, capsys, kind, said):
     def train(*args, **more):
-        raise Stopped("enough", 143)
+        raise kind("enough", 143)
 
     monkeypatch.setattr(training, "train", train)
-    monkeypatch.setenv("RANK", rank)
     assert call("--data pairs.tsv --out run") == 143
     assert capsys.readouterr().err == said
+
+
+LEFT = {
+    (): " before the first checkpoint; nothing was saved",
+    ("run.json",): " before the first checkpoint; begin with the same command and --resume",
+    ("run.json", "last.safetensors"): "; the last checkpoint is whole, go on with: regard train "
+    "translation --out 'a run' --resume",
+}
+
+
+@pytest.mark.parametrize("files", LEFT, ids=str)
+@pytest.mark.parametrize(
+    ("number", "word"), [(signal.SIGINT, "interrupted"), (signal.SIGTERM, "told to stop")]
+)
+def test_an_interrupt_before_the_training_has_a_line_too(
+    here, monkeypatch, capsys, number, word, files
+):
+    def train(*args, **more):
+        (here / "a run").mkdir()
+        for name in files:
+            (here / "a run" / name).write_text("")
+        os.kill(os.getpid(), number)
+
+    monkeypatch.setattr(training, "train", train)
+    before = signal.getsignal(number)
+    assert main(["train", "translation", "--data", "pairs.tsv", "--out", "a run"]) == 128 + number
+    assert capsys.readouterr().err == f"regard: {word}{LEFT[files]}\n"
+    assert signal.getsignal(number) is before
+
+
+@pytest.mark.parametrize("error", [None, ImportError("half a module")], ids=["none", "another"])
+def test_so_it_has_if_an_import_swallows_it(monkeypatch, capsys, error):
+    def swallowing(name):
+        with contextlib.suppress(KeyboardInterrupt):
+            os.kill(os.getpid(), signal.SIGTERM)
+        if error is not None:
+            raise error
+        return importlib.import_module(name)
+
+    real = cli._settings("translation")
+    monkeypatch.setattr(cli, "_settings", lambda _: real)
+    monkeypatch.setattr(cli, "import_module", swallowing)
+    monkeypatch.delattr(training, "find")
+    assert call("--data pairs.tsv --out run") == 143
+    assert capsys.readouterr().err.startswith("regard: told to stop before the first checkpoint")
+
+
+def test_other_errors_of_imports_stay(monkeypatch):
+    real = cli._settings("translation")
+
+    def broken(name):
+        raise ImportError("half a module")
+
+    monkeypatch.setattr(cli, "_settings", lambda _: real)
+    monkeypatch.setattr(cli, "import_module", broken)
+    with pytest.raises(ImportError, match="half a module"):
+        call("--data pairs.tsv --out run")
+
+
+def test_the_other_processes_die_of_signals_without_a_word(monkeypatch, capsys):
+    found = []
+
+    def train(*args, **more):
+        found.extend(signal.getsignal(x) for x in (signal.SIGINT, signal.SIGTERM))
+
+    monkeypatch.setattr(training, "train", train)
+    monkeypatch.setenv("RANK", "1")
+    assert call("--data pairs.tsv --out run") == 0
+    assert found == [signal.SIG_DFL] * 2
+    assert capsys.readouterr().err == ""
+
+
+def test_a_pipe_is_no_file(here, capsys):
+    os.mkfifo(here / "pipe")
+    assert call("--data pipe --out run") == 2
+    assert capsys.readouterr().err == (
+        "regard: pipe: is a pipe or a device, not a file; copy what it gives into a file first\n"
+    )
 
 
 def test_nothing_heavy_for_help():

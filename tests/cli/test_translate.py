@@ -11,11 +11,11 @@ import sys
 import pytest
 import torch
 
-from regard.cli import alignments, translate
+from regard.cli import alignments, texts, translate
 from regard.cli.main import main
 from regard.tasks.translation import translator as module
 from regard.tasks.translation.packed import ship
-from regard.tasks.translation.translated import Translation
+from regard.tasks.translation.translated import Alternative, Translation
 from regard.tasks.translation.translator import Translator
 from tests.tasks.translation.tiny import PAIRS, tiny_run
 
@@ -64,14 +64,40 @@ def test_the_default_is_a_model_that_came_with_the_package(run, tmp_path, monkey
     assert got.err.startswith("regard: there is no model and no folder 'en-zh'; of models there")
 
 
+def test_a_run_of_the_defaults_name_is_meant_by_its_path_alone(tmp_path, monkeypatch, capsys):
+    ship(tiny_run(tmp_path / "run"), tmp_path / "shipped" / "zh-en")
+    tiny_run(tmp_path / "here" / "zh-en", seed=1)
+    monkeypatch.setattr(module, "_shipped", lambda: tmp_path / "shipped")
+    monkeypatch.chdir(tmp_path / "here")
+    default = said(capsys, "你好").out
+    assert default == Translator.load(tmp_path / "shipped" / "zh-en")("你好").text + "\n"
+    assert said(capsys, "你好", "--model", "./zh-en").out != default
+    got = said(capsys, "你好", "--model", "zh-en", code=2)
+    assert (got.out, got.err.count("\n")) == ("", 1)
+    assert got.err.startswith("regard: 'zh-en' is a model that comes with regard, and the folder")
+
+
 def test_a_file_by_lines(run, wanted, tmp_path, capsys, monkeypatch):
     path = tmp_path / "a.txt"
     lines = [SOURCES[0], "", f"{SOURCES[1]}\r", SOURCES[2]]
     path.write_bytes(b"\xef\xbb\xbf" + "\n".join(lines).encode() + b"\n\xff\n")
-    monkeypatch.setattr(translate, "TOGETHER", 2)
+    monkeypatch.setattr(texts, "LINES", 2)
     got = said(capsys, "--file", str(path), "--model", run).out.split("\n")
     assert got[:4] == [wanted[0], "", wanted[1], wanted[2]]
     assert len(got) == 6  # the line that is no UTF-8, and the end
+
+
+def test_utf_16_is_not_translated_as_if_it_were_text(run, typed, tmp_path, capsys):
+    path = tmp_path / "a.txt"
+    path.write_text("你好。\n谢谢你。\n", encoding="utf-16")
+    typed(path.read_bytes())
+    for words, name in [(["--file", str(path)], path), ([], "standard input")]:
+        got = said(capsys, *words, "--model", run, code=2)
+        assert (got.out, got.err) == (
+            "",
+            f"regard: {name}: wanted lines of text, this is UTF-16; give it as plain text in "
+            "UTF-8\n",
+        )
 
 
 def test_standard_input_line_by_line(run, wanted, typed, capsys):
@@ -97,6 +123,29 @@ def test_no_input_no_output(run, typed, capsys, monkeypatch):
 @pytest.mark.parametrize("text", ["", " ", "\x00", "\udcff", "😀", "-"])
 def test_odd_texts_have_one_line(run, text, capsys):
     assert said(capsys, text, "--model", run).out.count("\n") == 1
+
+
+def test_words_in_bytes_are_read_as_what_they_are(run, wanted, capsys, monkeypatch):
+    monkeypatch.setattr(texts, "fsencode", lambda x: x.encode("ascii", "surrogateescape"))
+    escaped = SOURCES[0].encode().decode("ascii", "surrogateescape")
+    assert said(capsys, escaped, "--model", run).out == wanted[0] + "\n"
+
+
+def test_fewer_than_asked_for_are_told_of_in_one_line(run, typed, capsys, monkeypatch):
+    def called(self, asked, **options):
+        ways = {"no": 0, "one": 1, "two": 2}
+        return [
+            Translation("x", text, alternatives=(Alternative("x", (), -1.0),) * ways[text])
+            for text in asked
+        ]
+
+    monkeypatch.setattr(Translator, "__call__", called)
+    few = "fewer than 2 different translations in a beam of 100\n"
+    words = ["--n-best", "2", "--model", run]
+    assert said(capsys, "no", "two", *words).err == ""
+    assert said(capsys, "no", "one", "two", *words).err == f"regard: a text has {few}"
+    typed(b"one\none\n")
+    assert said(capsys, *words).err == f"regard: 2 texts have {few}"
 
 
 def test_n_best(run, wanted, capsys):
@@ -226,7 +275,12 @@ def test_the_figure(run, wanted, tmp_path, name, magic, capsys):
         (["a", "--n-best", "3", "--beam", "2"], "--n-best must be at most --beam 2, got 3"),
         (
             ["a", "--beam", "0"],
-            "argument --beam: must be a whole number from 1 to 1000, got '0'; see 'regard "
+            "argument --beam: must be a whole number from 1 to 100, got '0'; see 'regard "
+            "translate --help'",
+        ),
+        (
+            ["a", "--n-best", "101"],
+            "argument --n-best: must be a whole number from 1 to 100, got '101'; see 'regard "
             "translate --help'",
         ),
         (
@@ -241,6 +295,34 @@ def test_wrong_words_are_answered_before_any_work(words, message, capsys, monkey
     monkeypatch.setattr(Translator, "load", None)
     got = said(capsys, *words, code=2)
     assert (got.out, got.err) == ("", f"regard: {message}\n")
+
+
+def test_the_widest_beam_is_the_translators():
+    assert translate.WIDEST == module.WIDEST
+
+
+def test_a_figure_replaces_no_pipe(run, tmp_path, capsys):
+    pytest.importorskip("matplotlib")
+    path = tmp_path / "a.png"
+    os.mkfifo(path)
+    got = said(capsys, "a", "--figure", str(path), "--model", run, code=2)
+    assert got.err == f"regard: {path} is a device or a pipe, not a file; give another name\n"
+    assert path.is_fifo()
+
+
+def test_a_text_too_long_for_a_figure_is_translated_all_the_same(
+    run, tmp_path, capsys, monkeypatch
+):
+    pytest.importorskip("matplotlib")
+    path, long = tmp_path / "a.png", Translation("x", "y", ("b",), ("a",) * 2001)
+    monkeypatch.setattr(Translator, "__call__", lambda self, asked, **_: [long])
+    got = said(capsys, "y", "--figure", str(path), "--model", run, code=2)
+    assert got.out == "x\n"
+    assert got.err == (
+        "regard: a figure of an alignment has at most 2,000 tokens on a side, got 2,001 written "
+        "and 1 read; draw a part of the text\n"
+    )
+    assert not path.exists()
 
 
 def test_without_sentencepiece_the_remedy_is_told(run, capsys, monkeypatch):

@@ -5,6 +5,7 @@ import gzip
 import os
 import random
 import threading
+import time
 import tracemalloc
 import unicodedata
 from pathlib import Path
@@ -13,6 +14,7 @@ import pytest
 
 from regard.cli import main as cli
 from regard.errors import FileError, ValueRangeError
+from regard.tasks import pairs as pairs_module
 from regard.tasks.pairs import Pair, normalise, read_pairs
 
 WANTED = "wanted are a source and a target in each row, with a tab between them, in UTF-8"
@@ -286,6 +288,57 @@ def test_normalising_twice_is_normalising_once():
         assert once == once.strip()
         assert "  " not in once
         assert not any(unicodedata.category(c) in {"Cc", "Zl", "Zp"} for c in once)
+
+
+LEANING = [chr(c) for c in range(0x300, 0x370)] + ["\u0f73", "\u0f75", "\u0f81", "\u05b0", "\u3099"]
+
+
+def test_a_long_text_is_normalised_as_a_short_one_is():
+    draw = random.Random(1)
+    alphabet = [*LEANING, *"aeé你 ", "각", "\u1100", "\u1161", "\u0f71", "\u09c7", "\u09be"]
+    for _ in range(30):
+        text = "".join(draw.choices(alphabet, k=1500))
+        wanted = " ".join(unicodedata.normalize("NFC", text).split())
+        assert normalise(text) == wanted
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a" + "\u0301" * 150_000 + "\u0316" * 150_000,
+        "a" + "\u0301\u0316" * 150_000,
+        "\u0f73" * 150_000,
+    ],
+    ids=["one kind after another", "in turn", "hidden in letters"],
+)
+def test_any_number_of_accents_is_normalised_in_no_time(text):
+    start = time.process_time()
+    once = normalise(text)
+    assert time.process_time() - start < 5  # Python's own code takes minutes
+    assert normalise(once) == once
+
+
+def test_a_row_that_is_too_long_is_dropped_before_it_is_normalised(monkeypatch):
+    monkeypatch.setattr(pairs_module, "normalise", lambda text: pytest.fail(f"{len(text)} letters"))
+    with pytest.raises(FileError, match="1 row with a side of more than 40 characters"):
+        read_pairs(write("a\t" + "e\u0301" * 81 + "\n"), max_chars=40)
+
+
+@pytest.mark.parametrize(
+    ("side", "kept"),
+    [
+        ("α\u0313\u0300\u0345" * 40, "ᾂ" * 40),  # four characters become one, and no more do
+        ("b" + " " * 500 + "c\x00" * 2 + "\u2028" * 300 + "d", "b c c d"),
+        ("ᄀ\u1161\u11a8" * 40, "각" * 40),
+    ],
+)
+def test_a_row_that_is_long_only_as_it_is_written_is_kept(side, kept):
+    assert sides(read_pairs(write(f"a\t{side}\n"), max_chars=40)) == [("a", kept)]
+
+
+def test_a_long_side_beside_an_empty_one_is_an_empty_side():
+    path = write(GOOD + " \t" + "x" * 500 + "\n")
+    assert read_pairs(path, max_chars=40).dropped == {"empty": 1}
 
 
 def test_what_normalising_leaves_alone():

@@ -5,8 +5,8 @@ import warnings
 import pytest
 import torch
 
-from regard.errors import MissingError, ShapeError
-from regard.viewing import draw_alignment, figures
+from regard.errors import MissingError, ShapeError, ValueRangeError
+from regard.viewing import alignment, draw_alignment, figures
 
 manager = pytest.importorskip("matplotlib.font_manager")
 
@@ -88,6 +88,18 @@ def test_odd_tokens_and_numbers_are_drawn(tmp_path, name, magic):
         figures.save(figure, tmp_path / name)
     assert (tmp_path / name).read_bytes().startswith(magic)
     assert figure.axes[0].patch.get_hatch() == "////"
+
+
+def test_what_would_fill_the_memory_is_refused_before_anything_is_drawn(monkeypatch):
+    monkeypatch.setattr(alignment, "need", lambda *_, **__: pytest.fail("it was drawn"))
+    for n, m in [(2001, 1), (1, 2001)]:
+        with pytest.raises(ValueRangeError) as raised:
+            draw_alignment(torch.ones(1, 1).expand(n, m), ["a"] * m, ["b"] * n)
+        assert str(raised.value) == (
+            f"a figure of an alignment has at most 2,000 tokens on a side, got {n:,} written and "
+            f"{m:,} read; draw a part of the text"
+        )
+    alignment.check_drawable(2000, 2000)
 
 
 def test_what_cannot_be_drawn_is_refused(monkeypatch):

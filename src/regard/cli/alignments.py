@@ -20,7 +20,7 @@ def show(translation: Translation, stream: TextIO) -> None:
     shown = [part for part in translation.parts or (translation,) if part.tokens]
     for i, part in enumerate(shown):
         lines = alignment_lines(
-            part.weights,
+            part.look(),  # not kept: those of a long text would fill the memory
             part.source_tokens,
             part.tokens,
             width=shutil.get_terminal_size().columns,
@@ -32,11 +32,19 @@ def show(translation: Translation, stream: TextIO) -> None:
 
 
 def draw(translation: Translation, path: Path) -> bool:
-    """Save the alignment as a figure; False if there is nothing in it."""
+    """Save the alignment as a figure; False if there is nothing in it.
+
+    Raises:
+        ValueRangeError: the text is too long for a figure.
+
+    """
     from regard.viewing import draw_alignment, figures  # noqa: PLC0415 - imports matplotlib later
+    from regard.viewing.alignment import check_drawable  # noqa: PLC0415 - likewise
 
     if not translation.tokens:
         return False
+    # before the weights: those of a whole text are as many as its tokens, squared
+    check_drawable(len(translation.tokens), len(translation.source_tokens))
     figure = draw_alignment(translation.weights, translation.source_tokens, translation.tokens)
     figures.save(figure, path)
     return True

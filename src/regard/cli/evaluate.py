@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import argparse
+import os
 import shutil
 import sys
 import tempfile
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -54,27 +56,46 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     add("--force", action="store_true", help="write over what is at --out")
 
 
-def _check(args: argparse.Namespace) -> None:
-    """Before the work: a typing error should not cost it."""
+def _target(args: argparse.Namespace) -> Path | None:
+    """Where to write, or words, before the work: a typing error should not cost it."""
     if args.out is None:
-        return
+        return None
     columns.check_not_read(args.out, [args.data])
-    if args.out.exists() and not args.force:
-        msg = f"{args.out} is there already; give another name, or --force to write over it"
-        raise ValueRangeError(msg)
+    with suppress(FileNotFoundError):
+        args.out.stat()  # links in a circle, a file as a folder: told in the system's words
     if args.out.is_dir():
         raise IsADirectoryError(21, "Is a directory", str(args.out))
     if args.out.exists() and not args.out.is_file():
         msg = f"{args.out} is a device or a pipe, not a file; give another name"
         raise ValueRangeError(msg)
-    args.out.parent.mkdir(parents=True, exist_ok=True)
-    # tried for real: rights, quotas and read-only disks cannot be told from outside
-    tempfile.TemporaryFile(dir=args.out.parent).close()
+    if _is_standard_output(args.out):
+        msg = f"{args.out} is where standard output goes; give another name"
+        raise ValueRangeError(msg)
+    if args.out.exists() and not args.force:
+        msg = f"{args.out} is there already; give another name, or --force to write over it"
+        raise ValueRangeError(msg)
+    # a link stays one: what it points to is written
+    target = Path(os.path.realpath(args.out))
+    target.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        # tried for real: rights, quotas and read-only disks cannot be told from outside
+        tempfile.TemporaryFile(dir=target.parent).close()
+    except OSError as error:
+        error.filename = str(args.out)  # the name the caller knows
+        raise
+    return target
+
+
+def _is_standard_output(path: Path) -> bool:
+    try:
+        return os.path.samestat(path.stat(), os.fstat(sys.stdout.fileno()))
+    except (OSError, ValueError):  # one of them is no file
+        return False
 
 
 def run(args: argparse.Namespace) -> int:
     """Read, translate, score, and print."""
-    _check(args)
+    target = _target(args)
     from regard.tasks.pairs import read_pairs  # noqa: PLC0415 - not for --help
 
     pairs = read_pairs(args.data, unique=False)  # a sentence that comes twice counts twice
@@ -93,11 +114,11 @@ def run(args: argparse.Namespace) -> int:
             length_penalty=args.length_penalty,
             tell=lambda part: tell("translating", part),
         )
-    if args.out is not None:  # before anything is printed: nobody may be there to read it
-        write_bytes(args.out, scores.to_tsv().encode())
+    if target is not None:  # before anything is printed: nobody may be there to read it
+        write_bytes(target, scores.to_tsv().encode())
     report(scores)
-    if args.out is not None:
-        sys.stdout.write(f"The scores of {len(scores.sentences):,} sentences are in {args.out}\n")
+    if target is not None:
+        sys.stdout.write(f"The scores of {_counted(len(scores.sentences))} are in {args.out}\n")
     return 0
 
 
@@ -111,12 +132,15 @@ def report(scores: Scores) -> None:
         sys.stdout.write(f"{name} {value:6.2f}  {signature}\n")
     sys.stdout.write(f"             {scores.signature}\n\n")
     speed = count / max(scores.seconds, 1e-9)
-    few = "sentence" if count == 1 else "sentences"
-    say(f"{count:,} {few} in {scores.seconds:.1f} seconds, {speed:.1f} a second.")
+    say(f"{_counted(count)} in {scores.seconds:.1f} seconds, {speed:.1f} a second.")
     worst = scores.worst(WORST)
     sys.stdout.write(f"\nThe {len(worst)} with the lowest chrF:\n\n" if len(worst) > 1 else "\n")
     width = min(shutil.get_terminal_size().columns, 160)
     sys.stdout.write("".join(f"{line}\n" for line in worst_lines(worst, width)) + "\n")
+
+
+def _counted(count: int) -> str:
+    return f"{count:,} sentence" if count == 1 else f"{count:,} sentences"
 
 
 def worst_lines(worst: list[SentenceScore], width: int) -> list[str]:

@@ -13,12 +13,12 @@ from __future__ import annotations
 
 import argparse
 import io
-import os
 import sys
 from collections.abc import Sequence
 from importlib import import_module
 from typing import NoReturn
 
+from regard.cli.streams import complain, let_go, open_streams
 from regard.errors import RegardError
 from regard.version import __version__
 
@@ -30,7 +30,8 @@ VERBS = {  # the module in regard.cli, and what `regard --help` says of it
     "evaluate": "BLEU and chrF of a translator on a file of pairs",
     "export": "a translator as ONNX",
     "fit": "kernel regression on the columns of a CSV or Parquet file",
-    "train": "a translator from a file of pairs",
+    "study": "encoders compared on your own data: accuracy against how much there is",
+    "train": "a translator, a tagger or a classifier from files",
     "translate": "a text, a file or standard input, with a trained translator",
 }
 
@@ -41,6 +42,9 @@ class _Parser(argparse.ArgumentParser):
     """A parser that answers a bad argument with one line, not with the whole usage."""
 
     def error(self, message: str) -> NoReturn:
+        if message.startswith(("unrecognized arguments: -", "argument -h/--help: ignored")):
+            for words in (x.metavar for x in self._actions if not x.option_strings and x.nargs):
+                message += f"; a {words} that begins with - goes after --"
         self.exit(WRONG, f"regard: {message}; see '{self.prog} --help'\n")
 
 
@@ -84,26 +88,34 @@ def _code(words: Sequence[str]) -> int:
 
 
 def _one_line(error: Exception) -> str:
-    if isinstance(error, OSError) and error.strerror and error.filename is not None:
-        return f"{error.filename}: {error.strerror}"  # without "[Errno 13]"
-    return " ".join(str(error).split())
+    text = " ".join(str(error).split())
+    if isinstance(error, OSError) and error.strerror:
+        text = error.strerror  # without "[Errno 13]"
+        if error.filename is not None:
+            text = f"{error.filename}: {text}"
+    # a name may hold line breaks or a terminal's commands
+    return "".join(letter if letter.isprintable() else repr(letter)[1:-1] for letter in text)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run ``regard`` with these words, or those of the command line; returns the exit code."""
+    if not open_streams():
+        complain(
+            "standard output is closed, and nothing could be told; if so meant, add >/dev/null"
+        )
+        return WRONG
     if isinstance(sys.stdout, io.TextIOWrapper):
         # a path need not be printable in the terminal's encoding, or in any
         sys.stdout.reconfigure(errors="backslashreplace")
     try:
         code = _code(sys.argv[1:] if argv is None else argv)
-        sys.stdout.flush()  # here, where a closed pipe can still be answered
+        sys.stdout.flush()  # here, where a full disk can still be told
     except KeyboardInterrupt:
-        return INTERRUPTED
+        code = INTERRUPTED
     except BrokenPipeError:  # `regard demo | head -1` got all it wanted
-        # python flushes stdout once more as it ends, and would complain about the pipe again
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return CLOSED
+        code = CLOSED
     except (RegardError, OSError) as error:
-        sys.stderr.write(f"regard: {_one_line(error)}\n")
-        return WRONG
+        complain(_one_line(error))
+        code = WRONG
+    let_go()
     return code

@@ -7,13 +7,14 @@ import gc
 import json
 import math
 import sys
-from collections.abc import Iterable, Iterator
-from itertools import islice
+from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any
 
+from regard.cli import texts
 from regard.cli.flags import number
 from regard.cli.progress import progress
+from regard.cli.streams import complain
 from regard.errors import ValueRangeError
 
 if TYPE_CHECKING:  # torch takes seconds to import, and `regard translate --help` does without
@@ -24,7 +25,7 @@ __all__ = ["MODEL", "arguments", "as_json", "run", "search_flags"]
 
 MODEL = "zh-en"  # which to take unless told
 BEAM = 4
-TOGETHER = 256  # lines of a file translated at once
+WIDEST = 100  # as the translator has it
 DIGITS = 6  # of a weight in JSON
 
 
@@ -33,7 +34,7 @@ def search_flags(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add(
         "--beam",
-        type=lambda text: number(text, int, 1, 1000),
+        type=lambda text: number(text, int, 1, WIDEST),
         metavar="N",
         help=f"translations followed at a time; 1 is greedy (default {BEAM}, or --n-best)",
     )
@@ -64,14 +65,13 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     add("--file", type=Path, metavar="PATH", help="a file of lines to translate, in UTF-8")
     add(
         "--model",
-        default=MODEL,
         metavar="NAME|RUN",
-        help="a model that comes with regard, or the folder of a run (default %(default)s)",
+        help=f"a model that comes with regard, or the folder of a run (default {MODEL})",
     )
     search_flags(parser)
     add(
         "--n-best",
-        type=lambda text: number(text, int, 1, 1000),
+        type=lambda text: number(text, int, 1, WIDEST),
         default=1,
         metavar="N",
         help="print so many different translations, each with its score and a tab before it",
@@ -104,30 +104,39 @@ def _check(args: argparse.Namespace) -> None:
             raise ValueRangeError(msg)
         from regard.viewing import figures  # noqa: PLC0415 - imports torch
 
+        if args.figure.exists() and not (args.figure.is_file() or args.figure.is_dir()):
+            msg = f"{args.figure} is a device or a pipe, not a file; give another name"
+            raise ValueRangeError(msg)
         figures.check_path(args.figure)
 
 
 def run(args: argparse.Namespace) -> int:
     """Translate, and print as asked to."""
     _check(args)
-    lines = None if args.file is None else args.file.open("rb")  # missed before torch is imported
-    from regard.tasks.translation.translator import Translator  # noqa: PLC0415 - imports torch
+    file = None if args.file is None else args.file.open("rb")  # missed before torch is imported
+    from regard.tasks.translation.translator import (  # noqa: PLC0415 - imports torch
+        Translator,
+        shipped_models,
+    )
 
+    # nobody said the name: a run that is called so is not meant
+    model = shipped_models().get(MODEL, MODEL) if args.model is None else args.model
     gc.disable()  # it would look through all of torch, in a tenth of a second, and find nothing
     try:
-        translator = Translator.load(args.model, args.device)
+        translator = Translator.load(model, args.device)
     finally:
         gc.enable()
     answer = _Answer(args, translator)
     if args.text:
-        answer.all(args.text)
-    elif lines is not None:
-        with lines:
-            answer.all(_lines(lines))
+        answer.all(map(texts.word, args.text))
+    elif file is not None:
+        with file:
+            answer.all(texts.lines(file, str(args.file)))
     else:
-        for line in _typed():
+        for line in texts.typed():
             answer.all([line])
             sys.stdout.flush()
+    answer.end()
     return 0
 
 
@@ -138,11 +147,11 @@ class _Answer:
         self.args, self.translator = args, translator
         self.beam = args.beam or max(BEAM, args.n_best)
         self.started = False
+        self.few = 0
 
-    def all(self, texts: Iterable[str]) -> None:
+    def all(self, given: Iterable[str]) -> None:
         """Answer some texts at a time, in their order."""
-        rest = iter(texts)
-        while some := list(islice(rest, TOGETHER)):
+        for some in texts.grouped(given):
             with progress() as tell:
                 found = self.translator(
                     some,
@@ -153,6 +162,14 @@ class _Answer:
                 )
             for translation in found:
                 self._print(translation)
+                self.few += 0 < len(translation.alternatives) < self.args.n_best
+
+    def end(self) -> None:
+        """Say what was asked for and is not there."""
+        if self.few:
+            whose = "a text has" if self.few == 1 else f"{self.few:,} texts have"
+            wanted = self.args.n_best
+            complain(f"{whose} fewer than {wanted} different translations in a beam of {WIDEST}")
 
     def _print(self, translation: Translation) -> None:
         if self.args.json:
@@ -209,27 +226,3 @@ def _object(translation: Translation) -> dict[str, Any]:
         rows = translation.weights.tolist()
         whole["weights"] = [[clean(round(weight, DIGITS)) for weight in row] for row in rows]
     return whole
-
-
-def _lines(file: BinaryIO) -> Iterator[str]:
-    """Lines end at a line feed and nowhere else; what is no UTF-8 becomes U+FFFD."""
-    for i, line in enumerate(file):
-        text = line.decode("utf-8-sig" if i == 0 else "utf-8", errors="replace")
-        yield text.removesuffix("\n").removesuffix("\r")
-
-
-def _typed() -> Iterator[str]:
-    """The lines of standard input as they come; a person is asked for each."""
-    if sys.stdin is None:
-        return
-    asks = sys.stdin.isatty()
-    rest = _lines(sys.stdin.buffer)
-    while True:
-        if asks:
-            sys.stderr.write("> ")
-            sys.stderr.flush()
-        line = next(rest, None)
-        if line is None:
-            sys.stderr.write("\n" * asks)
-            return
-        yield line

@@ -7,13 +7,13 @@ from typing import Any
 
 from torch import Tensor
 
-from regard.errors import ShapeError
+from regard.errors import ShapeError, ValueRangeError
 from regard.optional import need
 from regard.viewing.figures import FAINT, INK, LOOK, Axes, AxesImage, Figure, matrix_image
 from regard.viewing.fonts import lettering
 from regard.viewing.terminal import columns_of, label
 
-__all__ = ["draw_alignment"]
+__all__ = ["check_drawable", "draw_alignment"]
 
 CELL = 0.44  # inches a token, where there is room
 ROOM = (13.0, 15.0)  # inches of all cells, at most
@@ -21,6 +21,7 @@ LETTER = 0.075  # inches a column of a label takes, in its size
 SIZE = 10.5  # points of a label where there is room
 NUMBERED = 400  # cells that get a number each; more would be a grey of digits
 NAMED = 160  # tokens on a side that get a label each; more could not be read
+LARGEST = 2000  # tokens on a side that are drawn; a cell of more would be less than a dot
 SEEN = 0.095  # weights from here on are worth a number
 DARK = 0.5  # weights from here on have a dark cell, and so a white number
 UPRIGHT = {"rotation": 60, "ha": "left", "va": "bottom", "rotation_mode": "anchor"}
@@ -32,7 +33,7 @@ def draw_alignment(
     """Draw a row a target token and a column a source token, dark where it looked.
 
     Up to 400 cells hold their per cents; more have a colour bar beside them. Of more than 160
-    tokens on a side the places are counted, not named.
+    tokens on a side the places are counted, not named. More than 2,000 are not drawn.
 
     Args:
         weights: [n, m], from each target token to the source tokens.
@@ -57,6 +58,7 @@ def draw_alignment(
             f"there are {n} and {m} of them, got the shape {list(weights.shape)}"
         )
         raise ShapeError(msg)
+    check_drawable(n, m)
     matplotlib = need("matplotlib", extra="view", why="a figure")
     named = max(n, m) <= NAMED
     across, down = ([label(token) for token in side] for side in (source_tokens, tokens))
@@ -92,6 +94,16 @@ def draw_alignment(
         if title:
             figure.suptitle(letters.text(title), fontsize=11.5, color=INK, **letters.style)
     return figure
+
+
+def check_drawable(n: int, m: int) -> None:
+    """Raise if an alignment of n tokens to m source tokens is too large for a figure."""
+    if max(n, m) > LARGEST:
+        msg = (
+            f"a figure of an alignment has at most {LARGEST:,} tokens on a side, got {n:,} written "
+            f"and {m:,} read; draw a part of the text"
+        )
+        raise ValueRangeError(msg)
 
 
 def _array(weights: Tensor) -> Any:  # noqa: ANN401 - an array of numpy's

@@ -7,9 +7,10 @@ import sys
 
 import pytest
 import torch
+import torch.distributed as dist
 
-from regard.errors import ImplError, ValueRangeError
-from regard.tasks.engine.distributed import joined
+from regard.errors import FileError, ImplError, StateError, ValueRangeError
+from regard.tasks.engine.distributed import LostError, heard, joined
 from regard.tasks.run import Run
 from tests.tasks.translation.compared import assert_close, assert_close_weights
 
@@ -22,6 +23,31 @@ def test_one_alone_sends_to_nobody():
         assert world.send(b"bytes") == b"bytes"
         x = torch.ones(2)
         assert world.send_tensors({"x": x})["x"] is x
+        assert world.together(lambda: 5) == 5
+        with pytest.raises(FileError, match="so"):
+            world.together(lambda: refuse("so"))
+
+
+def refuse(text):
+    raise FileError(text)
+
+
+@pytest.mark.parametrize(
+    ("error", "lost"),
+    [
+        (RuntimeError("[gloo/transport/tcp/pair.cc] Connection closed by peer"), True),
+        (dist.DistNetworkError("so"), True),
+        (RuntimeError("so"), False),
+        (RuntimeError("nccl: out of memory"), False),
+        (StateError("the folder gloo"), False),
+        (ValueError("gloo"), False),
+    ],
+    ids=str,
+)
+def test_a_lost_process_is_told_from_other_errors(error, lost):
+    with pytest.raises(LostError if lost else type(error)) as raised, heard():
+        raise error
+    assert (raised.value is error) is not lost
 
 
 def test_no_gpu_is_said(monkeypatch):
@@ -88,4 +114,47 @@ def test_two_processes_stop_together(forks, whole, tmp_path):
     )
     assert answer["codes"] == [143, 143]
     assert "regard: told to stop at step" in answer["said"]
+    Run.open(out).verify()
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        (["--out", "{taken}"], "{taken}: holds a run already; give --resume to go on, or another"),
+        (["--device", "cuda:7"], "device 'cuda:7' needs GPU number 7, and torch sees"),
+        (["--max-len", "2"], "there is nothing to learn from; 118 pairs are left out: more than 2"),
+        (["--heads", "3"], "TransformerConfig: width must be a multiple of num_heads=3, got 16"),
+        (["--data", "{none}"], "{none}: No such file or directory"),
+    ],
+    ids=lambda x: str(x[0]) if isinstance(x, list) else "",
+)
+def test_what_is_refused_one_says(forks, whole, tmp_path, more, message):
+    words, run = whole
+    names = {"taken": str(run), "none": str(tmp_path / "none")}
+    more = [word.format(**names) for word in more]
+    answer = forks(words=[*words, "--out", str(tmp_path / "run"), *more], world=2)
+    assert answer["codes"] == [2, 2], answer["said"]
+    lines = answer["said"].splitlines()
+    assert lines[-1].startswith(f"regard: {message.format(**names)}")
+    assert sum(line.startswith("regard: ") for line in lines) == 1
+    assert "Traceback" not in answer["said"]
+    assert not (tmp_path / "run").exists()
+
+
+def test_one_that_dies_is_missed(forks, whole, tmp_path):
+    words, _ = whole
+    out = tmp_path / "run"
+    asked = {"signal": int(signal.SIGKILL), "only": 1, "folder": str(out), "world": 2}
+    answer = forks(
+        words=[*words, "--epochs", "1000", "--patience", "0", "--out", str(out)],
+        first=str(out / "weights.safetensors"),
+        **asked,
+    )
+    assert answer["codes"] == [1, -signal.SIGKILL], answer["said"]
+    step = Run.open(out).load_last()[1]["progress"]["step"]
+    assert answer["said"].splitlines()[-1] == (
+        "regard: another process of this training has ended; the checkpoint of step "
+        f"{step:,} is whole, go on with: regard train translation --out {out} --resume"
+    )
+    assert "Traceback" not in answer["said"]
     Run.open(out).verify()

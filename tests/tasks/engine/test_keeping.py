@@ -6,6 +6,7 @@ import pytest
 import torch
 
 from regard.tasks.engine.keeping import Keeper
+from regard.tasks.engine.place import Place
 from regard.tasks.engine.progress import Progress
 from regard.tasks.engine.stopping import Stopped
 from regard.tasks.run import Run
@@ -20,11 +21,14 @@ def run(tmp_path):
 
 
 def test_everything_has_its_place(run):
-    keeper = Keeper(run, {"kind": "translation"}, {"data": ["a"]})
+    place = Place("translation", run.folder)
+    keeper = Keeper(run, {"kind": "translation"}, {"data": ["a"]}, place)
     keeper.best(X, {"bleu": 3.0})
     for step in (1, 2, 3):
         keeper.recent(step, {"w": torch.full((2,), step)}, {}, keep=2)
+    assert place.saved is None
     keeper.last(Progress(step=3), X)
+    assert place.saved == 3
     assert run.load_weights()[1] == {"kind": "translation", "bleu": 3.0}
     assert [x["w"][0].item() for x in keeper.kept()] == [2, 3]
     assert run.load_last()[1] == {"data": ["a"], "progress": Progress(step=3).as_json()}
@@ -37,7 +41,7 @@ def test_everything_has_its_place(run):
 
 
 def test_the_other_processes_write_nothing(tmp_path):
-    keeper = Keeper(None, {}, {})
+    keeper = Keeper(None, {}, {}, Place("translation", tmp_path))
     keeper.log({"step": 1})
     keeper.log_once({"step": 1}, "loss")
     keeper.best(X, {})
@@ -59,8 +63,7 @@ def test_the_other_processes_write_nothing(tmp_path):
     ids=["last", "best", "recent", "log"],
 )
 def test_a_full_disk_is_a_stop(run, monkeypatch, method, call):
-    keeper = Keeper(run, {"kind": "translation"}, {})
-    assert keeper.where == "nothing was saved yet"
+    keeper = Keeper(run, {"kind": "translation"}, {}, Place("translation", run.folder))
     keeper.last(Progress(step=7), X)
 
     def full(*args, **kwargs):

@@ -17,6 +17,7 @@ def test_pauses_do_not_count(monkeypatch):
         now[0] += 1000
     watch.tokens += 50
     now[0] += 3
+    assert watch.speed == 20.0
     assert watch.lap() == (20.0, 5.0)
     assert watch.seconds == 5.0
     now[0] += 1

@@ -20,6 +20,19 @@ def test_anything_else_is_refused(kept):
         Progress.from_json(kept)
 
 
+def test_one_from_before_epochs_were_counted():
+    kept = Progress(step=7, total=30).as_json()
+    del kept["per_epoch"]
+    assert Progress.from_json(kept) == Progress(step=7, total=30)
+
+
+@pytest.mark.parametrize(("steps", "total"), [(0, 120), (50, 50), (500, 120)])
+def test_the_steps_to_come_are_those_of_the_limits(steps, total):
+    progress = Progress(per_epoch=30, total=7)
+    progress.plan(4, steps)
+    assert progress.total == total
+
+
 def test_patience_is_counted_from_the_best():
     progress = Progress()
     found = []

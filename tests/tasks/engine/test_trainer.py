@@ -1,14 +1,71 @@
 """The loop: a training goes on bit for bit wherever it was killed, and stops in good order."""
 
 import random
+import re
 import shutil
 import signal
 
 import pytest
 
 from regard.tasks.checkpoint import read_tensors
+from regard.tasks.engine import trainer
+from regard.tasks.engine.live import Live
+from regard.tasks.engine.training import train
 from regard.tasks.run import Run
+from tests.tasks.engine.lines import LINES, line
 from tests.tasks.translation.compared import assert_same, rows
+
+
+@pytest.fixture
+def shown(tmp_path, monkeypatch, one_thread):
+    """Train lines of so many batches an epoch; gives every state of the live line."""
+
+    def run(size, **settings):
+        found = []
+        monkeypatch.setattr(Live, "show", lambda _, say, *, now=False: found.append(str(say())))
+        (tmp_path / "data").write_bytes(b"." * size)
+        train(LINES, line(**settings), [tmp_path / "data"], None, tmp_path / "run", device="cpu")
+        return [text for text in found if text and "validating" not in text]
+
+    return run
+
+
+def test_the_live_line_has_loss_and_speed_from_the_first_step_on(shown):
+    first, *_ = shown(10, log_every=50)
+    assert re.fullmatch(
+        r"step 1 of 20  epoch 1  loss \d+\.\d\d  [\d,]+ points/s  \d+ s left", first
+    )
+
+
+def test_a_gpu_is_not_waited_for_at_each_step(shown, monkeypatch):
+    monkeypatch.setattr(trainer, "PEEK", 1000.0)
+    losses = [re.search(r"loss (\S+)", text)[1] for text in shown(10, log_every=6)]
+    assert len(losses) == 20
+    # looked at in the first step, then written down in every sixth
+    assert [i for i in range(1, 20) if losses[i] != losses[i - 1]] == [5, 11, 17]
+
+
+def test_and_is_looked_at_again_after_seconds(shown, monkeypatch):
+    monkeypatch.setattr(trainer, "PEEK", -1.0)
+    losses = [re.search(r"loss (\S+)", text)[1] for text in shown(10, log_every=50)]
+    assert len(set(losses)) > 10
+
+
+def test_the_loss_of_the_live_line_is_that_of_the_log(shown, monkeypatch, tmp_path):
+    monkeypatch.setattr(trainer, "PEEK", -1.0)
+    last = shown(10, log_every=50)[9]
+    row = dict(re.findall(r"(loss) (\S+)", last))
+    monkeypatch.undo()
+    shutil.rmtree(tmp_path / "run")
+    train(LINES, line(log_every=10), [tmp_path / "data"], None, tmp_path / "run", device="cpu")
+    (logged, *_) = (x["loss"] for x in Run.open(tmp_path / "run").rows() if "loss" in x)
+    assert row["loss"] == f"{logged:.2f}"
+
+
+def test_time_left_knows_the_minutes(shown):
+    limits = {"epochs": 1_000_000, "patience": 0, "minutes": 0.01}
+    texts = shown(1000, save_every=1000, log_every=1000, **limits)
+    assert {text.split("  ")[-1] for text in texts} <= {"1 s left", "0 s left"}
 
 
 def test_the_same_twice(forks, whole, tmp_path):

@@ -104,7 +104,7 @@ def _serve() -> None:
         os.close(write)
         if "signal" in job:
             _wait_until(job, children[0], start)
-            for child in children:
+            for child in children if "only" not in job else [children[job["only"]]]:
                 with contextlib.suppress(ProcessLookupError):
                     os.kill(child, job["signal"])
         with os.fdopen(read) as said:

@@ -76,3 +76,21 @@ def test_too_few_to_hold_out(tmp_path):
         f"{path}: pairs of at least 2 different sources are needed, to learn from some and be "
         "judged by others; give more data, or --valid with a file of its own"
     )
+
+
+def test_pairs_are_made_of_those_there_are(tmp_path):
+    rows = ["北京\tBeijing", "基多\tQuito", "我在北京。\tI am in Beijing.", "你好。\tHello."]
+    (tmp_path / "pairs.tsv").write_text("\n".join(rows) + "\n")
+    corpus = read_corpus([tmp_path / "pairs.tsv"], tmp_path / "pairs.tsv", [3])
+    assert corpus.with_made(0, 0.0, 1) == corpus
+    made = corpus.with_made(2, 1.0, 1)
+    assert [(p.source, p.target) for p in made.made] == [
+        ("我在基多。", "I am in Quito."),
+        ("我在北京", "I am in Beijing"),
+        ("你好", "Hello"),
+        ("我在基多", "I am in Quito"),
+    ]
+    assert made.report[-1] == "4 pairs are made of these, with other names or without a full stop"
+    assert len(made.epoch()) == 3 * 4 + 4
+    assert made.pairs == corpus.pairs
+    assert made.sha256 == corpus.sha256

@@ -1,6 +1,7 @@
 """The batches of epochs, prepared ahead."""
 
 import threading
+import time
 
 import pytest
 import torch
@@ -68,3 +69,39 @@ def test_the_next_epoch_is_made_meanwhile(monkeypatch):
     with epochs(sample=0.3) as made:
         made.batches(0)
         assert begun.wait(10)
+
+
+def test_an_epoch_that_nobody_will_learn_from_is_not_made(monkeypatch):
+    begun = []
+    make = Epochs._make
+
+    def noted(self, epoch):
+        begun.append(epoch)
+        return make(self, epoch)
+
+    monkeypatch.setattr(Epochs, "_make", noted)
+    with epochs(sample=0.3, epochs=3) as made:
+        for epoch in range(3):
+            made.batches(epoch)
+        time.sleep(0.2)  # for a thread to begin
+    assert begun == [0, 1, 2]
+
+
+def test_the_end_does_not_wait_for_the_next_epoch(monkeypatch):
+    make, begun, released = Epochs._make, threading.Event(), threading.Event()
+
+    def slow(self, epoch):
+        if epoch == 1:
+            begun.set()
+            released.wait(20)
+        return make(self, epoch)
+
+    monkeypatch.setattr(Epochs, "_make", slow)
+    start = time.monotonic()
+    with epochs(sample=0.3) as made:
+        made.batches(0)
+        assert begun.wait(10)
+    assert time.monotonic() - start < 10
+    # nor does python, which joins other threads before it ends
+    assert all(x.daemon for x in threading.enumerate() if "regard" in x.name)
+    released.set()

@@ -8,6 +8,7 @@ import pytest
 import torch
 
 from regard import MissingError, ValueRangeError
+from regard.models import Transformer, TransformerConfig
 from regard.tasks.translation import exported as module
 from regard.tasks.translation.exported import NAMES, Exported, check_folder, export, save
 from regard.tasks.translation.search import search
@@ -56,6 +57,24 @@ def test_onnxruntime_writes_the_same_tokens(kind, b, m):
     assert greedy(graphs, source.numpy(), lens.numpy(), limits) == wanted
     if b > 1:
         assert len(set(wanted)) > 2  # of different lengths, some cut off
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_no_length_is_too_long(kind):
+    """Beyond 1,000 tokens: as far as a table of positions is made in advance."""
+    translator, graphs = exported(kind)
+    source, lens = torch.randint(4, len(translator.source), (1, 1010)), torch.tensor([1010])
+    state = translator.model.start(source, lens)
+    session = onnxruntime.InferenceSession(graphs.encoder, providers=["CPUExecutionProvider"])
+    names = [x.name for x in session.get_outputs()]
+    got = session.run(None, {"source": source.numpy(), "source_lens": lens.numpy()})
+    given = dict(zip(names, map(torch.tensor, got), strict=True))
+    mine, wanted = (
+        (given["source_keys"][-1], state.caches[-1].source_k)
+        if kind == "transformer"
+        else (given["states"], state.decoder[1])
+    )
+    torch.testing.assert_close(mine, wanted, rtol=1e-4, atol=1e-4)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -132,6 +151,52 @@ def test_an_earlier_export_is_written_over_and_nothing_else_is(tmp_path):
     assert (tmp_path / "c" / "README.md").read_text() == "mine"
     with pytest.raises(NotADirectoryError):
         check_folder(tmp_path / "c" / "README.md")
+
+
+def test_where_nothing_can_be_written_is_told_before_the_work(tmp_path, monkeypatch):
+    (tmp_path / "file").write_text("mine")
+    circle = tmp_path / "circle"
+    circle.symlink_to(circle)
+    for folder, error in [
+        (tmp_path / "file", NotADirectoryError),
+        (tmp_path / "file" / "a", NotADirectoryError),
+        (circle / "a", OSError),
+    ]:
+        with pytest.raises(error) as raised:
+            check_folder(folder)
+        assert raised.value.filename == str(folder)
+    (tmp_path / "b" / "encoder.onnx").mkdir(parents=True)
+    with pytest.raises(ValueRangeError) as raised:
+        check_folder(tmp_path / "b")
+    assert str(raised.value) == (
+        f"{tmp_path / 'b' / 'encoder.onnx'}: is no file, and will not be written over; give "
+        "another folder"
+    )
+
+    def refuse(dir):  # noqa: A002 - as tempfile has it
+        asked.append(dir)
+        raise PermissionError(13, "Permission denied", f"{dir}/tmpabc123")
+
+    asked = []
+    monkeypatch.setattr(module.tempfile, "TemporaryFile", refuse)
+    with pytest.raises(PermissionError) as raised:
+        check_folder(tmp_path / "new" / "a")
+    assert asked == [tmp_path]
+    assert raised.value.filename == str(tmp_path / "new" / "a")
+    assert not (tmp_path / "new").exists()
+
+
+def test_where_places_are_learned_their_number_is_told(tmp_path, monkeypatch):
+    monkeypatch.setattr(module, "_graph", lambda *_: b"")
+    sizes = {"width": 8, "num_heads": 1, "encoder_layers": 1, "decoder_layers": 1}
+    for positions, longest in (("learned", 1024), ("sinusoidal", None)):
+        config = TransformerConfig(20, 20, **sizes, positions=positions)
+        made = export(Transformer(config))
+        assert made.longest == longest
+        *_, readme = save(made, b"", b"", tmp_path / positions, vocab=20, example="a")
+        said = " ".join(readme.read_text(encoding="utf-8").split())
+        wanted = "No sentence and no translation may have more than 1,024 tokens"
+        assert (wanted in said) == (longest is not None)
 
 
 def test_without_onnx_it_says_so(monkeypatch):

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import itertools
+import math
 from typing import NamedTuple
 
+import numpy as np
 import pytest
 import torch
 
@@ -293,11 +295,15 @@ def test_nothing_to_translate():
             ShapeError,
             "search: max_len must be one number or 3, one a sentence, got 2",
         ),
-        (
-            {"length_penalty": float("nan")},
-            ValueRangeError,
-            "search: length_penalty must be finite, got nan",
+        *(
+            (
+                {"length_penalty": penalty},
+                ValueRangeError,
+                f"search: length_penalty must be from -10 to 10, got {penalty}",
+            )
+            for penalty in (NAN, INF, -INF, 10.01, -11, 1e9)
         ),
+        ({"length_penalty": True}, KindError, "search: length_penalty must be a number, got True"),
         (
             {"length_penalty": "1"},
             KindError,
@@ -315,6 +321,22 @@ def test_message(options, error, message):
     with pytest.raises(error) as raised:
         search(Table(9), sentences(3), **options)
     assert str(raised.value) == message
+
+
+@pytest.mark.parametrize("penalty", [-10, 10, np.float32(0.5)])
+def test_a_length_penalty_at_its_limits(penalty):
+    options = {"length_penalty": penalty, "max_len": 266}
+    for (found,) in search(Table(9), sentences(20), beam=2, **options):
+        assert math.isfinite(found.score)
+        wanted = found.log_prob / ((5 + len(found.tokens) + found.ended) / 6) ** float(penalty)
+        assert found.score == wanted
+    greedy(Table(9), sentences(2), **options)
+
+
+def test_greedy_checks_what_it_is_told():
+    with pytest.raises(ValueRangeError) as raised:
+        greedy(Table(9), sentences(3), length_penalty=NAN)
+    assert str(raised.value) == "greedy: length_penalty must be from -10 to 10, got nan"
 
 
 def test_every_seed_is_another_model():  # or the thousand above would be one

@@ -61,3 +61,11 @@ def test_repeats_that_do_not_fit_are_refused(text):
         "repeat must be 2 whole numbers from 1 to 1000 with commas between, one a data file, got "
         f"{text!r}"
     )
+
+
+def test_one_file_has_one_number():
+    with pytest.raises(ValueRangeError) as raised:
+        TranslationSettings(repeat="1,2").repeats(1)
+    assert str(raised.value) == (
+        "repeat must be a whole number from 1 to 1000, as there is one data file, got '1,2'"
+    )

@@ -1,12 +1,12 @@
 """Whole trainings: what they learn, that they go on bit for bit, and how they stop."""
 
 import json
-import shutil
+import sys
 
 import pytest
 import torch
 
-from regard.errors import FileError, StateError, ValueRangeError
+from regard.errors import FileError, MissingError, StateError, ValueRangeError
 from regard.tasks.checkpoint import read_tensors
 from regard.tasks.engine import stepping
 from regard.tasks.engine.progress import Progress
@@ -177,7 +177,7 @@ def test_what_cannot_be_trained_is_said_before_anything_is_written(pairs, tmp_pa
     cases = [
         (small(width=15), [pairs], {}, "width must be a multiple of num_heads=2, got 15"),
         (small(batch_tokens=1), [pairs], {}, "batch_tokens must be a whole number from 8"),
-        (small(repeat="1,2"), [pairs], {}, "repeat must be 1 whole number"),
+        (small(repeat="1,2"), [pairs], {}, "repeat must be a whole number from 1 to 1000"),
         (small(), [], {}, "data must be one or more files, got none; give --data"),
         (small(max_len=2), [pairs], {}, "there is nothing to learn from; "),
         (small(), [pairs], {"device": "tpu"}, "device must be 'auto', 'cpu', 'cuda'"),
@@ -186,11 +186,21 @@ def test_what_cannot_be_trained_is_said_before_anything_is_written(pairs, tmp_pa
         with pytest.raises((FileError, ValueRangeError)) as raised:
             train(settings, data, None, tmp_path / "run", **({"device": "cpu"} | more))
         assert message in str(raised.value)
-        assert not (tmp_path / "run" / "last.safetensors").exists()
-        shutil.rmtree(tmp_path / "run", ignore_errors=True)
+        assert not (tmp_path / "run").exists()
     (tmp_path / "file").write_text("")
     with pytest.raises(NotADirectoryError):
         train(small(), [pairs], None, tmp_path / "file" / "run", device="cpu")
+
+
+@pytest.mark.parametrize("package", ["sentencepiece", "sacrebleu"])
+def test_what_is_needed_in_the_end_is_missed_at_the_beginning(
+    package, pairs, tmp_path, monkeypatch
+):
+    monkeypatch.setitem(sys.modules, package, None)
+    monkeypatch.delattr(TASK.__class__, "read")
+    with pytest.raises(MissingError, match=f"needs {package}, which is not installed"):
+        train(small(), [pairs], None, tmp_path / "run", device="cpu")
+    assert not (tmp_path / "run").exists()
 
 
 def test_progress_is_all_a_checkpoint_knows(pairs, tmp_path):

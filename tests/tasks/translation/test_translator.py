@@ -1,12 +1,18 @@
 """Translators: found by name or folder, and never at a loss for an answer."""
 
+import copy
+import sys
+import threading
 import unicodedata
+from pathlib import Path
 
+import numpy as np
 import pytest
 import torch
 
 from regard.errors import FileError, KindError, ValueRangeError
 from regard.tasks.run import Run
+from regard.tasks.translation import batched
 from regard.tasks.translation import translator as module
 from regard.tasks.translation.packed import ship
 from regard.tasks.translation.search import Found, search
@@ -66,6 +72,7 @@ def test_the_weights_are_the_models_own(translator):
 
 def test_the_end_has_a_row_of_its_own():
     net = Translator.__new__(Translator)
+    net._turn = threading.Lock()
     net.model = type("M", (), {"out": torch.nn.Linear(1, 1)})()
     seen = []
     net.model.alignment = lambda s, t, n: seen.append((s, t, n)) or torch.ones(1, t.shape[1], 2)
@@ -84,50 +91,78 @@ def test_many_at_once_are_the_same_as_one_by_one(translator):
     assert translator(tuple(SOURCES[:2]))[1].source == SOURCES[1]
 
 
-def test_batches_are_bounded(translator, monkeypatch):
-    sizes = []
-
-    def counting(model, source, lengths, *, beam, **options):
-        sizes.append(source.numel() * beam)
-        return search(model, source, lengths, beam=beam, **options)
-
-    monkeypatch.setattr(module, "search", counting)
-    monkeypatch.setattr(module, "TOGETHER", 48)
-    told = []
-    texts = SOURCES * 3
-    found = translator(texts, beam=2, tell=told.append)
-    assert len(sizes) > 3
-    assert max(sizes) <= 48
-    assert told == sorted(told)
-    assert told[-1] == 1
-    assert [x.source for x in found] == texts
-
-
 def test_n_best_are_different_and_in_order(translator):
     found = translator(SOURCES[2], beam=6, n_best=4)
     texts = [way.text for way in found.alternatives]
-    assert 1 < len(texts) <= 4
-    assert len(set(texts)) == len(texts)
+    assert len(set(texts)) == len(texts) == 4
     scores = [way.score for way in found.alternatives]
     assert scores == sorted(scores, reverse=True)
     assert (found.text, found.tokens, found.score) == (
         texts[0], found.alternatives[0].tokens, scores[0]
     )  # fmt: skip
-    assert found.text == translator(SOURCES[2], beam=6).text
+    assert found.score >= translator(SOURCES[2], beam=6).score
 
 
-def test_texts_that_differ_in_their_cut_alone_are_one(translator, monkeypatch):
-    """Three tokens that spell the same as one."""
-    p, whole = translator.target, "Hello"
-    one, other = p.encode(whole), [p.encode("H")[-1], *p.encode("ello")[-4:]]
+class Cuts:
+    """A search that finds one text in many cuts, and a new text with every tenth of a beam."""
 
-    def finds(model, source, lengths, **options):
-        ways = [Found(tuple(ids), -i, -i, ended=True) for i, ids in enumerate([one, one, other])]
-        return [ways]
+    def __init__(self, target, every=10, most=100):
+        self.target, self.every, self.most, self.beams = target, every, most, []
 
-    monkeypatch.setattr(module, "search", finds)
-    found = translator("x", n_best=3)
-    assert [way.text for way in found.alternatives] == list(dict.fromkeys([whole, p.decode(other)]))
+    def __call__(self, model, source, lengths, *, beam, n_best, **options):
+        self.beams.append((len(source), beam, n_best))
+        texts = ["Hello" + "!" * i for i in range(1, beam // self.every + 1)]
+        ways = ["Hello"] * (beam - len(texts)) + texts
+        found = [
+            Found(tuple(self.target.encode(text)), -float(i), -1.0, ended=True)
+            for i, text in enumerate(ways)
+        ]
+        return [found[: min(n_best, self.most)] for _ in source]
+
+
+def test_texts_that_differ_in_their_cut_alone_are_one_and_more_are_looked_for(
+    translator, monkeypatch
+):
+    monkeypatch.setattr(batched, "search", finds := Cuts(translator.target))
+    found = translator(["x", "y"], beam=4, n_best=3)
+    assert [way.text for way in found[1].alternatives] == ["Hello", "Hello!", "Hello!!"]
+    assert finds.beams == [(2, beam, beam) for beam in (4, 8, 16, 32)]
+
+
+def test_only_those_with_too_few_are_looked_for_again(translator, monkeypatch):
+    asked = []
+    plenty, scarce = (translator.source.encode(text) for text in ("你好", "今天天气"))
+    assert len(plenty) != len(scarce)
+
+    def finds(model, source, lengths, *, beam, **options):
+        asked.append((sorted(lengths.tolist()), beam))
+        enough = [int(n) == len(plenty) or beam > 4 for n in lengths]
+        return [
+            [
+                Found(tuple(translator.target.encode("!" * (i * many + 1))), -i, -i, ended=True)
+                for i in range(beam)
+            ]
+            for many in enough
+        ]
+
+    monkeypatch.setattr(batched, "search", finds)
+    found = translator(["今天天气", "你好"], beam=4, n_best=3)
+    assert [len(x.alternatives) for x in found] == [3, 3]
+    assert asked == [(sorted([len(plenty), len(scarce)]), 4), ([len(scarce)], 8)]
+
+
+@pytest.mark.parametrize(("most", "beams"), [(100, [60, 100]), (59, [60]), (99, [60, 100])])
+def test_looking_for_more_ends(translator, monkeypatch, most, beams):
+    """At the widest beam, and where a beam is not full: there is nothing more to be found."""
+    monkeypatch.setattr(batched, "search", finds := Cuts(translator.target, 1000, most))
+    assert len(translator("x", beam=60, n_best=3).alternatives) == 1
+    assert [beam for _, beam, _ in finds.beams] == beams
+
+
+def test_one_is_enough_where_one_is_asked_for(translator, monkeypatch):
+    monkeypatch.setattr(batched, "search", finds := Cuts(translator.target))
+    assert translator("x", beam=40).text == "Hello"
+    assert finds.beams == [(1, 40, 1)]
 
 
 def test_a_long_text_is_translated_by_sentences(translator):
@@ -162,7 +197,7 @@ def test_sentences_and_lines_are_translated_by_themselves(translator):
 
 @pytest.mark.parametrize("text", ["", " ", "\n\t\u3000", "\x00\x1b", "\u2028"])
 def test_nothing_is_answered_with_nothing(translator, text, monkeypatch):
-    monkeypatch.setattr(module, "search", lambda *_, **__: pytest.fail("the model was asked"))
+    monkeypatch.setattr(batched, "search", lambda *_, **__: pytest.fail("the model was asked"))
     found = translator(text)
     assert found == Translation("", "")
     assert found.weights.shape == (0, 0)
@@ -198,7 +233,7 @@ def test_five_thousand_characters_are_cut_into_what_can_be_read(small, letter, m
         assert source.shape[1] <= 12
         return [[Found(tuple(row[:2].tolist()), -1.0, -1.0, ended=True)] for row in source]
 
-    monkeypatch.setattr(module, "search", finds)
+    monkeypatch.setattr(batched, "search", finds)
     found = small((letter * 5000)[:5000])
     read = "".join(part.source for part in found.parts)
     assert read.replace(" ", "") == found.source.replace(" ", "")
@@ -222,19 +257,138 @@ def test_a_model_of_nan_ends(tmp_path):
 # how it is asked
 
 
-def test_what_is_no_text_is_refused(translator):
-    for text in (None, 3, ["a", b"b"]):
-        with pytest.raises((KindError, TypeError)):
-            translator(text)
-    with pytest.raises(KindError, match="a text must be a str, got bytes"):
-        translator(["a", b"b"])
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (None, "text must be a str, or a list or tuple of them, got NoneType"),
+        (3, "text must be a str, or a list or tuple of them, got int"),
+        (b"a", "text must be a str, or a list or tuple of them, got bytes"),
+        (iter(["a"]), "text must be a str, or a list or tuple of them, got list_iterator"),
+        ({"a": "b"}, "text must be a str, or a list or tuple of them, got dict"),
+        (np.array(["a"]), "text must be a str, or a list or tuple of them, got ndarray"),
+        ([None], "text must hold str alone, got NoneType at index 0"),
+        (["a", b"b"], "text must hold str alone, got bytes at index 1"),
+        (("a", ["b"]), "text must hold str alone, got list at index 1"),
+    ],
+    ids=str,
+)
+def test_what_is_no_text_is_refused(translator, text, message):
+    with pytest.raises(KindError) as raised:
+        translator(text)
+    assert str(raised.value) == message
 
 
-@pytest.mark.parametrize(("beam", "n_best"), [(2, 3), (2, 0), (0, 1), (-1, -1)])
-def test_a_beam_that_cannot_be(translator, beam, n_best):
-    with pytest.raises(ValueRangeError) as raised:
-        translator("你好", beam=beam, n_best=n_best)
-    assert str(raised.value) == f"n_best must be at least 1 and at most beam={beam}, got {n_best}"
+def test_what_is_as_good_as_a_text_is_taken(translator):
+    wanted = translator("你好")
+    assert translator(np.str_("你好")).tokens == wanted.tokens
+    assert type(translator([np.str_("你好")])[0].source) is str
+    assert (
+        translator("你好", beam=np.int64(4), length_penalty=np.float32(1)).tokens == wanted.tokens
+    )
+
+
+@pytest.mark.parametrize("text", ["你好", ""])  # where there is nothing to do, too
+@pytest.mark.parametrize(
+    ("options", "error", "message"),
+    [
+        ({"beam": "4"}, KindError, "beam must be an integer, got '4'"),
+        ({"beam": None}, KindError, "beam must be an integer, got None"),
+        ({"beam": 4.0}, KindError, "beam must be an integer, got 4.0"),
+        ({"beam": True}, KindError, "beam must be an integer, got True"),
+        ({"beam": 0}, ValueRangeError, "beam must be at least 1, got 0"),
+        ({"beam": 101}, ValueRangeError, "beam must be at most 100, got 101"),
+        ({"n_best": "1"}, KindError, "n_best must be an integer, got '1'"),
+        ({"n_best": 0}, ValueRangeError, "n_best must be at least 1, got 0"),
+        (
+            {"beam": 2, "n_best": 3},
+            ValueRangeError,
+            "n_best must be at most beam=2, got 3; a wider beam gives more",
+        ),
+        ({"length_penalty": "1"}, KindError, "length_penalty must be a number, got '1'"),
+        (
+            {"length_penalty": 1e9},
+            ValueRangeError,
+            "length_penalty must be from -10 to 10, got 1000000000.0",
+        ),
+    ],
+    ids=str,
+)
+def test_numbers_that_cannot_be(translator, text, options, error, message):
+    with pytest.raises(error) as raised:
+        translator(text, **options)
+    assert str(raised.value) == f"Translator: {message}"
+
+
+def test_letters_spelled_in_bytes_have_no_more_to_say(translator, monkeypatch):
+    limits = []
+
+    def finds(model, source, lengths, *, max_len, **options):
+        limits.append((int(lengths[0]), *max_len))
+        return [[Found((5,), -1.0, -1.0, ended=True)] for _ in source]
+
+    monkeypatch.setattr(batched, "search", finds)
+    ordinary, rare = "你想看书", "\U00020000\U00020001\U00020002"
+    translator(ordinary)
+    translator(rare)
+    assert limits == [
+        (n := len(translator.source.encode(ordinary)), 2 * n + 10),
+        (len(translator.source.encode(rare)), 2 * 4 + 10),  # a space begins every sentence
+    ]
+    assert limits[1][0] >= 12
+
+
+# several at a time
+
+
+def test_threads_get_what_one_by_one_gets(translator):
+    texts = SOURCES[4:7]
+    wanted = [translator(text, beam=1) for text in texts]
+    weights = [x.look() for x in wanted]
+    wrong = []
+
+    def ask(i):
+        found = translator(texts[i], beam=1)
+        seen = [found.look() for _ in range(4)]
+        if found.tokens != wanted[i].tokens or any(not torch.equal(x, weights[i]) for x in seen):
+            wrong.append(texts[i])
+
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-5)  # or they would hardly ever meet
+    try:
+        _in_threads(ask, len(texts))
+    finally:
+        sys.setswitchinterval(before)
+    assert wrong == []
+
+
+def _in_threads(ask, count):
+    threads = [threading.Thread(target=ask, args=(i,)) for i in range(count)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+
+def test_the_model_has_one_caller_at_a_time(translator, monkeypatch):
+    inside, most, real = [], [], translator.model.start
+
+    def start(*args):
+        inside.append(1)
+        most.append(len(inside))
+        threading.Event().wait(0.01)
+        inside.pop()
+        return real(*args)
+
+    monkeypatch.setattr(translator.model, "start", start)
+    _in_threads(lambda i: translator(SOURCES[4 + i], beam=1).look(), 4)
+    assert most == [1] * 8
+
+
+def test_a_copy_has_a_turn_of_its_own(translator):
+    other = copy.deepcopy(translator)
+    with translator._turn:
+        assert other("你好").look().isfinite().all()
+    assert other("你好").tokens == translator("你好").tokens
 
 
 # how it is found
@@ -251,13 +405,28 @@ def shipped(tmp_path, monkeypatch):
 
 def test_by_name(shipped, monkeypatch, tmp_path):
     (tmp_path / "here" / "zh-en").mkdir(parents=True)
-    monkeypatch.chdir(tmp_path / "here")  # a folder of that name is meant by ./zh-en
+    monkeypatch.chdir(tmp_path / "here")  # a folder that is no run is not meant
     assert list(shipped_models()) == ["zh-en", "zh-en-bahdanau"]
     for name, kind in [("zh-en", "Transformer"), ("zh-en-bahdanau", "Bahdanau")]:
         found = Translator.load(name)
         assert type(found.model).__name__ == kind
         assert (found.name, found.folder) == (name, shipped / name)
         assert found("你好").source == "你好"
+
+
+def test_of_a_name_and_a_run_of_that_name_neither_is_taken(shipped, monkeypatch, tmp_path):
+    run = tiny_run(tmp_path / "here" / "zh-en", "bahdanau")
+    monkeypatch.chdir(tmp_path / "here")
+    with pytest.raises(ValueRangeError) as raised:
+        Translator.load("zh-en")
+    assert str(raised.value) == (
+        "'zh-en' is a model that comes with regard, and the folder of a run here; say ./zh-en for "
+        f"the run, {shipped / 'zh-en'} for the model"
+    )
+    for mine in ("./zh-en", "zh-en/", Path("zh-en"), run):
+        assert type(Translator.load(mine).model).__name__ == "Bahdanau"
+    for other in (str(shipped / "zh-en"), shipped_models()["zh-en"]):
+        assert type(Translator.load(other).model).__name__ == "Transformer"
 
 
 def test_a_name_that_is_not_there(shipped, monkeypatch, tmp_path):
@@ -304,17 +473,3 @@ def test_weights_that_do_not_fit_are_told(tmp_path):
         run.save_weights(tensors, {"kind": "tagging"})
     with pytest.raises(FileError, match="must be a run of regard train translation"):
         Translator.load(folder)
-
-
-@pytest.mark.parametrize(
-    ("device", "message"),
-    [
-        ("gpu", "device must be cpu or cuda, got 'gpu'"),
-        ("cuda", "device cuda: there is no GPU here, or this torch has no CUDA; take cpu"),
-    ],
-)
-def test_a_device_that_is_not_there(tmp_path, device, message, monkeypatch):
-    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
-    with pytest.raises(ValueRangeError) as raised:
-        Translator.load(tmp_path, device)
-    assert str(raised.value) == message

@@ -5,7 +5,7 @@ import torch
 
 from regard import ValueRangeError
 from regard.models import Bahdanau, BahdanauConfig, Transformer, TransformerConfig
-from regard.tasks.translation.written_out import written_out
+from regard.tasks.translation.written_out import _embedded, written_out
 
 KINDS = [
     *({"positions": p} for p in ("sinusoidal", "learned", "rotary", "none")),
@@ -23,7 +23,7 @@ def network(**options):
         net = Bahdanau(BahdanauConfig(20, 20, hidden=12, **options))
     else:
         plain = {"width": 16, "num_heads": 4, "encoder_layers": 2, "decoder_layers": 2}
-        net = Transformer(TransformerConfig(20, 20, **plain, **options))
+        net = Transformer(TransformerConfig(20, 20, **(plain | options)))
     for p in net.parameters():
         p.data += 0.1 * torch.randn_like(p)
     return net.eval()
@@ -43,6 +43,18 @@ def test_it_gives_the_same_scores(kind):
         torch.testing.assert_close(scores, wanted, rtol=1e-5, atol=1e-5)
         state.update(zip(parts.changing, after, strict=True))
     assert tuple(parts.axes)[-len(parts.changing) :] == parts.changing
+
+
+@pytest.mark.parametrize("width", [16, 15])
+def test_sinusoids_do_not_end_where_a_table_would(width):
+    net = network(width=width, num_heads=1, encoder_layers=1, decoder_layers=1)
+    source, lens = torch.randint(20, (1, 1100)), torch.tensor([1100])
+    keys, *_ = written_out(net).encoder(source, lens)
+    wanted = net.start(source, lens).caches[0].source_k
+    torch.testing.assert_close(keys[0], wanted, rtol=1e-5, atol=1e-5)
+    for offset in (0, 999, 1000, 5000):
+        args = source[:, :3], net.target_embedding, offset
+        assert torch.equal(_embedded(net, args[1], args[0], offset), net._embed("target", *args))
 
 
 @pytest.mark.parametrize("kind", KINDS[:1] + KINDS[-1:], ids=str)

@@ -4,21 +4,34 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import traceback
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
+from typing import TypeVar
 
 import torch
 import torch.distributed as dist
 from torch import Tensor
 
-from regard.errors import ImplError, ValueRangeError
+from regard.errors import ImplError, RegardError, StateError, ValueRangeError
+from regard.tasks.engine.ahead import ahead
+from regard.tasks.engine.memory import is_of_memory
+from regard.tasks.engine.stopping import Elsewhere
 
-__all__ = ["World", "joined"]
+__all__ = ["LostError", "World", "heard", "joined"]
 
 PATIENCE = timedelta(minutes=30)  # others wait while the first validates
+REFUSED = 2  # what a command that refused something exits with
+WORDS = re.compile(r"gloo|nccl|connection|peer|process ?group", re.IGNORECASE)
+
+T = TypeVar("T")
+
+
+class LostError(StateError):
+    """Another process has ended without a word."""
 
 
 @dataclass(frozen=True)
@@ -43,7 +56,8 @@ class World:
         if self.size == 1:
             return list(numbers)
         sums = torch.tensor(numbers, dtype=torch.int64)  # on the CPU: no GPU has to wait for it
-        dist.all_reduce(sums)
+        with heard():
+            dist.all_reduce(sums)
         return [int(x) for x in sums.tolist()]
 
     def each(self, number: float) -> list[float]:
@@ -52,7 +66,8 @@ class World:
             return [number]
         found = torch.zeros(self.size, dtype=torch.float64)
         found[self.rank] = number
-        dist.all_reduce(found)
+        with heard():
+            dist.all_reduce(found)
         return [float(x) for x in found.tolist()]
 
     def send(self, data: bytes) -> bytes:
@@ -60,11 +75,13 @@ class World:
         if self.size == 1:
             return data
         length = torch.tensor([len(data)])
-        dist.broadcast(length, 0)
+        with heard():
+            dist.broadcast(length, 0)
         content = torch.zeros(int(length), dtype=torch.uint8)
         if self.first and data:
             content.copy_(torch.frombuffer(bytearray(data), dtype=torch.uint8))
-        dist.broadcast(content, 0)
+        with heard():
+            dist.broadcast(content, 0)
         return content.numpy().tobytes()
 
     def send_tensors(self, tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
@@ -76,9 +93,57 @@ class World:
         for name, dtype, shape in json.loads(self.send(json.dumps(kinds).encode())):
             x = tensors[name].cpu() if self.first else torch.zeros(shape, dtype=_dtype(dtype))
             x = x.contiguous()
-            dist.broadcast(x.view(torch.uint8) if x.dim() else x.view(1).view(torch.uint8), 0)
+            with heard():
+                dist.broadcast(x.view(torch.uint8) if x.dim() else x.view(1).view(torch.uint8), 0)
             sent[name] = x
         return sent
+
+    def together(self, work: Callable[[], T]) -> T:
+        """Do something in every process; if one of them refuses, all stop.
+
+        Args:
+            work: sends nothing to others.
+
+        Raises:
+            RegardError: as ``work`` did, in the first of the processes where it refused.
+            OSError: likewise.
+            Elsewhere: in all others.
+
+        """
+        if self.size == 1:
+            return work()
+        refused: Exception | None = None
+        try:
+            found = work()
+        except (RegardError, OSError) as error:
+            refused = error
+        who = torch.tensor(self.size if refused is None else self.rank)
+        with heard():
+            dist.all_reduce(who, dist.ReduceOp.MIN)
+        if refused is not None and int(who) == self.rank:
+            raise refused
+        if int(who) < self.size:
+            msg = f"process {int(who)} refused to go on"
+            raise Elsewhere(msg, REFUSED)
+        return found
+
+
+@contextmanager
+def heard() -> Iterator[None]:
+    """Tell a lost connection from other errors.
+
+    Raises:
+        LostError: another process has ended.
+
+    """
+    try:
+        yield
+    except RuntimeError as error:
+        lost = isinstance(error, dist.DistError) or WORDS.search(str(error))
+        if isinstance(error, RegardError) or is_of_memory(error) or not lost:
+            raise
+        msg = "another process of this training has ended"
+        raise LostError(msg) from error
 
 
 def _dtype(name: str) -> torch.dtype:
@@ -96,26 +161,39 @@ def joined(device: str = "auto") -> Iterator[World]:
 
     """
     rank, size = int(os.environ.get("RANK", "0")), int(os.environ.get("WORLD_SIZE", "1"))
-    chosen = _chosen(device, int(os.environ.get("LOCAL_RANK", "0")))
-    if chosen.type == "cuda":
-        torch.cuda.set_device(chosen)
+    local = int(os.environ.get("LOCAL_RANK", "0"))
     if size == 1:
-        yield World(0, 1, chosen)
+        yield World(0, 1, _taken(device, local))
         return
     started = not dist.is_initialized()
     if started:
-        backend = "cpu:gloo,cuda:nccl" if chosen.type == "cuda" else "gloo"
-        dist.init_process_group(backend, timeout=PATIENCE)
+        gpus = device != "cpu" and torch.cuda.is_available()
+        backend = "cpu:gloo,cuda:nccl" if gpus else "gloo"
+        # whoever waits for the others can be interrupted
+        ahead(lambda: dist.init_process_group(backend, timeout=PATIENCE)).result()
     try:
-        yield World(rank, size, chosen)
+        here = World(rank, size, torch.device("cpu"))
+        yield World(rank, size, here.together(lambda: _taken(device, local)))
     except BaseException as error:
-        # what the frames of the error hold must go before the group does, or its end may wait for
-        # ever
-        traceback.clear_frames(error.__traceback__)
+        _clear(error)
         raise
     finally:
         if started:
             dist.destroy_process_group()
+
+
+def _clear(error: BaseException | None) -> None:
+    """Let go of what the frames of an error hold, or the end of the group may wait for ever."""
+    while error is not None:
+        traceback.clear_frames(error.__traceback__)
+        error = error.__cause__ or error.__context__
+
+
+def _taken(device: str, local: int) -> torch.device:
+    chosen = _chosen(device, local)
+    if chosen.type == "cuda":
+        torch.cuda.set_device(chosen)
+    return chosen
 
 
 def _chosen(device: str, local: int) -> torch.device:

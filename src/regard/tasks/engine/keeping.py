@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from shlex import quote
 from typing import Any
 
 from torch import Tensor
 
 from regard.tasks.engine.events import Events
+from regard.tasks.engine.place import Place
 from regard.tasks.engine.progress import Progress
 from regard.tasks.engine.stopping import Stopped
 from regard.tasks.run import Run
@@ -23,8 +23,8 @@ class Keeper:
     Args:
         run: the folder.
         weights_about: what is said of weights: the ``kind`` of task, settings, vocabularies.
-        last_about: what is said of a checkpoint: the data, the form of batches.
-        saved: the step of the last checkpoint, in a training that goes on.
+        last_about: what is said of a checkpoint: the data, the form of batches, the limits.
+        place: where the last checkpoint is; it is kept up to date.
 
     """
 
@@ -33,21 +33,11 @@ class Keeper:
         run: Run | None,
         weights_about: Mapping[str, Any],
         last_about: Mapping[str, Any],
-        saved: int | None = None,
+        place: Place,
     ) -> None:
-        self._run, self._saved = run, saved
+        self._run, self.place = run, place
         self._weights_about, self._last_about = dict(weights_about), dict(last_about)
-        self._events = None if run is None else Events(run.folder / "tensorboard", saved or 0)
-
-    @property
-    def where(self) -> str:
-        """Where a stopped training goes on, as a half sentence."""
-        if self._run is None or self._saved is None:
-            return "nothing was saved yet"
-        return (
-            f"the checkpoint of step {self._saved:,} is whole, go on with: regard train "
-            f"{self._weights_about['kind']} --out {quote(str(self._run.folder))} --resume"
-        )
+        self._events = None if run is None else Events(run.folder / "tensorboard", place.saved or 0)
 
     def log(self, row: Mapping[str, Any]) -> None:
         """A row of metrics.jsonl."""
@@ -87,7 +77,7 @@ class Keeper:
             with self._writing():
                 about = {**self._last_about, "progress": progress.as_json()}
                 self._run.save_last(tensors, about)
-            self._saved = progress.step
+            self.place.saved = progress.step
 
     def close(self) -> None:
         """Write what is left of the events."""
@@ -101,5 +91,5 @@ class Keeper:
         except OSError as error:
             what = error.strerror or str(error)
             name = "" if error.filename is None else f"{error.filename}: "
-            msg = f"{name}{what}; {self.where}"
+            msg = f"{name}{what}; {self.place}"
             raise Stopped(msg, 1) from error

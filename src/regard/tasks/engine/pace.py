@@ -26,6 +26,11 @@ class Pace:
         """Since the beginning, without the pauses."""
         return time.perf_counter() - self._start
 
+    @property
+    def speed(self) -> float:
+        """Tokens a second since the last lap."""
+        return self.tokens / max(time.perf_counter() - self._lap, 1e-9)
+
     def lap(self) -> tuple[float, float]:
         """Tokens a second since the last lap, and how many seconds that was."""
         now = time.perf_counter()

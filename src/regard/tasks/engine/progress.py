@@ -17,13 +17,14 @@ class Progress:
     """How far a training has come.
 
     ``epoch`` and ``batch`` say which batch is next; ``row_tokens`` is what was learned from since
-    the last row of the log.
+    the last row of the log; ``per_epoch`` are the steps of the first epoch.
     """
 
     epoch: int = 0
     batch: int = 0
     step: int = 0
     total: int = 0
+    per_epoch: int = 0
     tokens: int = 0
     row_tokens: int = 0
     validated: int = 0
@@ -65,6 +66,17 @@ class Progress:
         self.best_step, self.waiting = self.step, 0
         return True
 
+    def plan(self, epochs: int, steps: int) -> None:
+        """How many steps it will be, of at most so many epochs and, unless 0, so many steps.
+
+        >>> progress = Progress(per_epoch=30)
+        >>> progress.plan(epochs=4, steps=100)
+        >>> progress.total
+        100
+        """
+        self.total = epochs * self.per_epoch
+        self.total = min(self.total, steps) if steps else self.total
+
     def as_json(self) -> dict[str, Any]:
         """To be kept with a checkpoint."""
         return asdict(self)
@@ -78,7 +90,7 @@ class Progress:
 
         """
         names = {f.name for f in fields(cls)}
-        if not isinstance(kept, Mapping) or kept.keys() != names:
+        if not isinstance(kept, Mapping) or kept.keys() | {"per_epoch"} != names:
             msg = "the checkpoint holds no progress of a training; was it written by regard train?"
             raise FileError(msg)
         return cls(**kept)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import signal
 import time
 from collections.abc import Iterator, Mapping
@@ -12,8 +11,8 @@ from itertools import islice
 import torch
 from torch import nn
 
-from regard.errors import FileError
 from regard.tasks.engine.distributed import World
+from regard.tasks.engine.judging import Judging
 from regard.tasks.engine.keeping import Keeper
 from regard.tasks.engine.live import Live, Standing
 from regard.tasks.engine.pace import Pace
@@ -22,14 +21,15 @@ from regard.tasks.engine.schedule import learning_rate
 from regard.tasks.engine.seeds import drawn_from
 from regard.tasks.engine.settings import TrainingSettings
 from regard.tasks.engine.stepping import Stepper
-from regard.tasks.engine.stopping import Asked, Stopped
-from regard.tasks.engine.task import Batch, Epochs, Judge, Judged, Task
+from regard.tasks.engine.stopping import Asked, Stopped, why
+from regard.tasks.engine.task import Batch, Epochs, Judged, Task
 from regard.tasks.engine.weights import load_weights, mean_of, weights_of
 
 __all__ = ["Trainer"]
 
 SKIPS = 10  # updates left out in a row because the gradient was not finite
 SECONDS = 3  # digits of times in the log
+PEEK = 3.0  # seconds between two looks at the loss for the live line: a GPU has to be waited for
 
 
 @dataclass
@@ -46,8 +46,7 @@ class Trainer:
     model: nn.Module
     stepper: Stepper
     epochs: Epochs
-    judge: Judge | None  # of the first process
-    validated: nn.Module | None  # what it judges, if ``model`` is in parts
+    judging: Judging
     keeper: Keeper
     live: Live
     asked: Asked
@@ -58,8 +57,9 @@ class Trainer:
         self._coming: Iterator[Batch] | None = None
         self._count = 0
         self._stopping = self._late = False
-        self._ends = time.monotonic() + (60 * self.settings.minutes or float("inf"))
+        self._ends = float("inf")
         self._shown: tuple[float | None, float | None] = (None, None)  # loss, tokens a second
+        self._seen = -float("inf")  # when that was
         self._pace = Pace()
         self._first_step = self.progress.step
 
@@ -72,6 +72,7 @@ class Trainer:
         """
         self.model.train()
         self._pace = Pace()
+        self._ends = time.monotonic() + (60 * self.settings.minutes or float("inf"))
         while True:
             if self._is_due():
                 with self._pace.paused(self.loss):
@@ -137,17 +138,17 @@ class Trainer:
         self.live.show(self._standing)
 
     def _row(self, lr: float) -> None:
-        """Write down what the last steps gave; here, and nowhere else, a GPU is waited for."""
+        """Write down what the last steps gave; a GPU is waited for."""
         p = self.progress
         if int(self.stepper.skipped) >= SKIPS:
             msg = (
                 f"the gradient has not been finite for {int(self.stepper.skipped)} steps, at step "
-                f"{p.step:,}; {self.keeper.where}; try a lower learning_rate or a longer warmup"
+                f"{p.step:,}; {self.keeper.place}; try a lower learning_rate or a longer warmup"
             )
             raise Stopped(msg, 1)
         loss = sum(self.world.each(float(self.loss))) / max(p.row_tokens, 1)
         speed, seconds = self._pace.lap()
-        self._shown = (loss, speed)
+        self._shown, self._seen = (loss, speed), time.monotonic()
         self.keeper.log(
             {
                 "step": p.step,
@@ -164,14 +165,25 @@ class Trainer:
 
     def _standing(self) -> Standing:
         p = self.progress
+        self._peek()
         done = p.step - self._first_step
-        left = self._pace.seconds / done * max(p.total - p.step, 0) if done else None
+        left = self._ends - time.monotonic()
+        if done:
+            left = min(left, self._pace.seconds / done * max(p.total - p.step, 0))
         loss, speed = self._shown
         pace = "" if speed is None else f"{speed:,.0f} {self.task.unit}/s"
         score = ""
         if p.score is not None and p.best_score is not None:
             score = f"{self._score(p.score)} (best {p.best_score:.{self.task.digits}f})"
-        return Standing(p.step, p.total, p.number, loss, pace, score, left)
+        known = max(left, 0.0) if left < float("inf") else None
+        return Standing(p.step, p.total, p.number, loss, pace, score, known)
+
+    def _peek(self) -> None:
+        """Look at the loss and the speed since the last row of the log, if that was long ago."""
+        p, now = self.progress, time.monotonic()
+        if p.row_tokens and self._pace.tokens and now - self._seen > PEEK:
+            loss = float(self.loss) * self.world.size / p.row_tokens  # of this process alone
+            self._shown, self._seen = (loss, self._pace.speed), now
 
     def _score(self, score: float) -> str:
         return f"{self.task.score} {score:.{self.task.digits}f}"
@@ -188,6 +200,12 @@ class Trainer:
         row = {"step": p.step, "epoch": p.number, **self._named(judged)}
         row |= {"best": better, "seconds": round(seconds, SECONDS)}
         self.keeper.log_once(row, "valid_loss")
+        weights = weights_of(self.model)
+        about = {"step": p.step, **self._named(judged)}
+        if better:
+            self.keeper.best(weights, about)
+        self.keeper.recent(p.step, weights, about, keep=self.settings.average)
+        self._save()
         loss = "" if self._shown[0] is None else f"loss {self._shown[0]:.2f}, "
         best = "the best"
         if not better:
@@ -196,12 +214,6 @@ class Trainer:
             f"step {p.step:,}, epoch {p.number}: {loss}validation loss {judged.loss:.2f}, "
             f"{self._score(judged.score)} ({best})"
         )
-        weights = weights_of(self.model)
-        about = {"step": p.step, **self._named(judged)}
-        if better:
-            self.keeper.best(weights, about)
-        self.keeper.recent(p.step, weights, about, keep=self.settings.average)
-        self._save()
         return True
 
     def _named(self, judged: Judged) -> dict[str, float]:
@@ -209,23 +221,11 @@ class Trainer:
         return {self.task.score.lower(): judged.score, "valid_loss": judged.loss}
 
     def _judged(self) -> Judged | None:
-        """What the first process finds, for all."""
-        model = self.model
-        if self.validated is not None:
-            model = self.validated
-        weights = weights_of(self.model) if self.stepper.sharded else None
-        found = b""
-        if self.judge is not None:
-            if weights is not None:
-                load_weights(model, weights)
-            judged = self.judge(model, self.world.device, lambda: self.asked.signal > 0)
-            found = json.dumps(judged).encode()
-        told = json.loads(self.world.send(found))
-        return None if told is None else Judged(*told)
+        return self.judging(self.model, self.asked, sharded=self.stepper.sharded)
 
     def _finish(self) -> bool:
         """Try the mean of the last checkpoints; False if there was no time to."""
-        p = self.progress
+        p, told = self.progress, ""
         sets = self.keeper.kept() if self.settings.average > 1 else []
         (count,) = self.world.total(len(sets))
         if count > 1:
@@ -242,10 +242,11 @@ class Trainer:
                 self.keeper.best(mean, row)
             self.keeper.log_once(row | {"best": better}, "averaged")
             what = "the best" if better else f"the best is {p.best_score:.{self.task.digits}f}"
-            score = self._score(judged.score)
-            self.live.say(f"mean of the last {count} checkpoints: {score} ({what})")
+            told = f"mean of the last {count} checkpoints: {self._score(judged.score)} ({what})"
         p.done = True
         self._save()
+        if told:
+            self.live.say(told)
         return True
 
     def _save(self) -> None:
@@ -258,20 +259,19 @@ class Trainer:
 
     def begin(self) -> None:
         """Estimate the steps, and keep a checkpoint of none."""
-        p, s = self.progress, self.settings
-        first = self.epochs.batches(0)
-        count = first.count(0)
-        if not count:
-            msg = "; ".join(("there is nothing to learn from", *self.epochs.notes))
-            raise FileError(msg)
-        for note in self.epochs.notes:
-            self.live.say(note)
-        p.total = s.epochs * -(-count // s.accumulate)
-        p.total = min(p.total, s.steps) if s.steps else p.total
+        self._plan()
         self._save()
 
-    def load(self, progress: Progress, tensors: Mapping[str, torch.Tensor]) -> None:
-        """Go on from what ``_save`` kept."""
+    def _plan(self) -> None:
+        p, s = self.progress, self.settings
+        if not p.per_epoch:
+            p.per_epoch = -(-self.epochs.batches(0).count(0) // s.accumulate)
+        p.plan(s.epochs, s.steps)
+
+    def load(
+        self, progress: Progress, tensors: Mapping[str, torch.Tensor], *, anew: bool = False
+    ) -> None:
+        """Go on from what ``_save`` kept; ``anew``: with other limits, which are kept at once."""
         parts: dict[str, dict[str, torch.Tensor]] = {"weights": {}, "optimiser": {}}
         for name, x in tensors.items():
             kind, _, rest = name.partition(".")
@@ -286,11 +286,13 @@ class Trainer:
             self.loss.fill_(float(losses.sum()))
         self.progress, self._first_step = progress, progress.step
         progress.done = progress.done and self._is_over()  # made longer, it ends once more
+        self._plan()
+        if anew:
+            self._save()
 
     def _stop(self) -> None:
         """Leave in good order, because somebody asked."""
         self._save()
         number = self.asked.signal or signal.SIGTERM
-        why = "interrupted" if number == signal.SIGINT else "told to stop"
-        msg = f"{why} at step {self.progress.step:,}; {self.keeper.where}"
+        msg = f"{why(number)} at step {self.progress.step:,}; {self.keeper.place}"
         raise Stopped(msg, 128 + number)

@@ -5,11 +5,12 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from regard.errors import FileError
 from regard.tasks.pairs import Pair, read_pairs
+from regard.tasks.translation.names import names_in, swapped, unstopped
 
 __all__ = ["Corpus", "held_out", "read_corpus"]
 
@@ -25,6 +26,7 @@ class Corpus:
         repeats: how often an epoch sees each of them.
         valid: pairs the training never learns from.
         report: what was kept and dropped, in lines for a reader.
+        made: pairs made from those of the files, for an epoch to see beside them.
 
     """
 
@@ -32,6 +34,7 @@ class Corpus:
     repeats: tuple[int, ...]
     valid: tuple[Pair, ...]
     report: tuple[str, ...] = ()
+    made: tuple[Pair, ...] = ()
 
     @property
     def pairs(self) -> list[Pair]:
@@ -41,7 +44,16 @@ class Corpus:
     def epoch(self) -> list[Pair]:
         """What an epoch sees, before it is shuffled."""
         again = zip(self.files, self.repeats, strict=True)
-        return [pair for pairs, times in again for _ in range(times) for pair in pairs]
+        seen = [pair for pairs, times in again for _ in range(times) for pair in pairs]
+        return [*seen, *self.made]
+
+    def with_made(self, copies: int, part: float, seed: int) -> Corpus:
+        """Beside these pairs some made of them: see ``regard.tasks.translation.names``."""
+        pairs = self.pairs
+        more = swapped(pairs, names_in(pairs), copies, seed) if copies else []
+        more += unstopped([*pairs, *more], part, seed)
+        line = f"{len(more):,} pairs are made of these, with other names or without a full stop"
+        return replace(self, made=tuple(more), report=(*self.report, line) if more else self.report)
 
     @property
     def sha256(self) -> str:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future
+from functools import partial
 from types import TracebackType
 
+from regard.tasks.engine.ahead import ahead
 from regard.tasks.engine.seeds import drawn_from
 from regard.tasks.pairs import Pair
 from regard.tasks.ragged import Ragged
@@ -20,7 +22,7 @@ class Epochs:
     """Gives the batches of an epoch: a pure function of the pairs, the seed and its number.
 
     With subword regularisation each epoch cuts the words anew. That is done in a thread, an epoch
-    ahead, so that nobody waits for it.
+    ahead, so that nobody waits for it; nor does the end of the training.
 
     Args:
         pairs: what an epoch sees.
@@ -42,7 +44,6 @@ class Epochs:
         self._texts = tuple(p.source for p in pairs), tuple(p.target for p in pairs)
         self._vocabularies = source, target
         self._settings, self._fixed_shapes = settings, fixed_shapes
-        self._ahead = ThreadPoolExecutor(1, "regard-epochs")
         self._made: dict[int, Future[Batches]] = {}
 
     def __enter__(self) -> Epochs:  # noqa: PYI034 - Self came with Python 3.11
@@ -54,7 +55,7 @@ class Epochs:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        self._ahead.shutdown(wait=kind is None, cancel_futures=True)
+        self._made.clear()
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -71,12 +72,13 @@ class Epochs:
             return self._begun(0).result()
         found = self._begun(epoch).result()
         self._made = {epoch: self._made[epoch]}
-        self._begun(epoch + 1)
+        if epoch + 1 < self._settings.epochs:
+            self._begun(epoch + 1)
         return found
 
     def _begun(self, epoch: int) -> Future[Batches]:
         if epoch not in self._made:
-            self._made[epoch] = self._ahead.submit(self._make, epoch)
+            self._made[epoch] = ahead(partial(self._make, epoch))
         return self._made[epoch]
 
     def _make(self, epoch: int) -> Batches:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import logging
+import tempfile
 import warnings
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -28,7 +29,7 @@ README = """\
 # A translator
 
 `encoder.onnx` reads sentences, `decoder.onnx` takes a token of each and scores the next one. The
-tokens are sentencepiece's: `source.model`, `target.model`. 0 is padding, 1 begins, 2 ends.
+tokens are sentencepiece's: `source.model`, `target.model`. 0 is padding, 1 begins, 2 ends.{limit}
 
 | graph | inputs | outputs |
 |---|---|---|
@@ -59,6 +60,10 @@ while token != 2 and len(written) < 2 * len(ids) + 10:
 print(target.decode([x for x in written if x != 2]))
 ```
 """
+LIMIT = """
+
+No sentence and no translation may have more than {:,} tokens: there are no vectors for places
+beyond."""
 
 
 @dataclass(frozen=True)
@@ -75,10 +80,13 @@ class Exported:
     decoder: bytes
     given: tuple[str, ...]  # what the encoder gives
     changing: tuple[str, ...]  # what of it changes with each step
+    longest: int | None = None  # tokens of a sentence or translation; None: any number
 
 
 def export(model: Transformer | Bahdanau) -> Exported:
     """Write a model's graphs; for any number of sentences, of any lengths.
+
+    With learned positions lengths end where these do: see ``Exported.longest``.
 
     Raises:
         ValueRangeError: a model that cannot be exported, see ``written_out``.
@@ -108,7 +116,10 @@ def export(model: Transformer | Bahdanau) -> Exported:
         decoder = _graph(parts.decoder, write | state, outputs, axes)
     finally:
         model.train(training)
-    return Exported(encoder, decoder, given, changing)
+    longest = None
+    if isinstance(model, Transformer) and model.config.positions == "learned":
+        longest = model.config.max_len
+    return Exported(encoder, decoder, given, changing, longest)
 
 
 def _graph(
@@ -154,18 +165,33 @@ def _quiet(name: str) -> Iterator[None]:
 
 
 def check_folder(folder: Path) -> None:
-    """Raise unless an export may be written there: a new or empty folder, or an earlier export."""
-    if not folder.exists():
-        return
-    if not folder.is_dir():
+    """Raise unless an export may be written there: a new or empty folder, or an earlier export.
+
+    For asking before the work as well, which takes a minute; makes nothing.
+    """
+    with suppress(FileNotFoundError):
+        folder.stat()  # a file as a folder, links in a circle: told in the system's words
+    if folder.exists() and not folder.is_dir():
         raise NotADirectoryError(20, "Not a directory", str(folder))
-    there = {path.name for path in folder.iterdir()}
-    if there and not (there <= set(NAMES) and there & set(NAMES[:2])):
+    there = {path.name: path for path in folder.iterdir()} if folder.exists() else {}
+    others = set(there) - set(NAMES)
+    if there and (others or not set(there) & set(NAMES[:2])):
         msg = (
             f"{folder}: wanted a new or empty folder, or an earlier export to write over; other "
-            f"files are there, such as {min(there - set(NAMES) or there)}"
+            f"files are there, such as {min(others or there)}"
         )
         raise ValueRangeError(msg)
+    for path in there.values():
+        if not path.is_file():
+            msg = f"{path}: is no file, and will not be written over; give another folder"
+            raise ValueRangeError(msg)
+    beginning = next(path for path in (folder, *folder.absolute().parents) if path.exists())
+    try:
+        # tried for real: rights, quotas and read-only disks cannot be told from outside
+        tempfile.TemporaryFile(dir=beginning).close()
+    except OSError as error:
+        error.filename = str(folder)
+        raise
 
 
 def save(
@@ -185,6 +211,7 @@ def save(
         after=", ".join(f"`next_{x}`" for x in exported.changing),
         vocab=vocab,
         example=example,
+        limit=LIMIT.format(exported.longest) if exported.longest else "",
     )
     contents = (exported.encoder, exported.decoder, source, target, said.encode())
     paths = [folder / name for name in NAMES]

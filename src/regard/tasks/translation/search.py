@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from math import inf, isfinite
+from math import inf
+from numbers import Real
 from typing import Any, NamedTuple, Protocol
 
 import torch
@@ -21,9 +22,10 @@ from regard.errors import KindError, ShapeError, ValueRangeError
 from regard.layers.base import check_size
 from regard.tasks.vocabulary import BOS, EOS, PAD
 
-__all__ = ["Found", "Scorer", "greedy", "search"]
+__all__ = ["Found", "Scorer", "check_search", "greedy", "most_tokens", "search"]
 
 NEVER = -1e30  # a log-probability below comes of a score of infinity beside it
+PENALTY = 10  # of length, at most, in either direction; 266 tokens to the 10th is a number still
 KEPT = 0.75  # once fewer sentences than this are under way, the others are taken out
 
 
@@ -77,9 +79,10 @@ def search(
         source_lens: how many are real; None: all.
         beam: hypotheses followed at a time; 1 is greedy.
         n_best: how many are given; at most ``beam``.
-        length_penalty: 0 compares log-probabilities, more favours longer translations.
-        max_len: of a translation, EOS counts; one number, or one a sentence. None: twice the
-            source's length, and 10.
+        length_penalty: 0 compares log-probabilities, more favours longer translations; from -10
+            to 10.
+        max_len: of a translation, EOS counts; one number, or one a sentence. None: as
+            ``most_tokens`` has it.
 
     Raises:
         ValueRangeError: a number is out of its range.
@@ -87,8 +90,8 @@ def search(
     """
     source_lens = _lengths(source, source_lens)
     limits = _limits(max_len, source_lens)
-    _check(beam, n_best, length_penalty)
-    best = [_Best(limit, n_best, length_penalty) for limit in limits]
+    check_search("search", beam, n_best, length_penalty)
+    best = [_Best(limit, n_best, float(length_penalty)) for limit in limits]
     if not best:
         return []
     device = source.device
@@ -138,8 +141,9 @@ def greedy(
     max_len: int | Sequence[int] | None = None,
 ) -> list[Found]:
     """Take the likeliest token each time: what ``search`` with a beam of 1 does, spelled out."""
+    check_search("greedy", 1, 1, length_penalty)
     source_lens = _lengths(source, source_lens)
-    best = [_Best(limit, 1, length_penalty) for limit in _limits(max_len, source_lens)]
+    best = [_Best(limit, 1, float(length_penalty)) for limit in _limits(max_len, source_lens)]
     tokens = torch.full((len(best),), BOS, device=source.device)
     state = model.start(source, source_lens)
     written: list[list[int]] = [[] for _ in best]
@@ -262,7 +266,7 @@ def _lengths(source: Tensor, source_lens: Tensor | None) -> Tensor:
 def _limits(max_len: int | Sequence[int] | None, source_lens: Tensor) -> list[int]:
     b = len(source_lens)
     if max_len is None:
-        return [2 * m + 10 for m in source_lens.tolist()]
+        return [most_tokens(m) for m in source_lens.tolist()]
     if not isinstance(max_len, Sequence):
         return [check_size("search", "max_len", max_len)] * b
     if len(max_len) != b:
@@ -271,14 +275,22 @@ def _limits(max_len: int | Sequence[int] | None, source_lens: Tensor) -> list[in
     return [check_size("search", "max_len", x) for x in max_len]
 
 
-def _check(beam: int, n_best: int, length_penalty: float) -> None:
-    check_size("search", "beam", beam)
-    if check_size("search", "n_best", n_best) > beam:
-        msg = f"search: n_best must be at most beam={beam}, got {n_best}; a wider beam gives more"
+def most_tokens(source: int) -> int:
+    """How many tokens the translation of so many may have: twice as many, and 10."""
+    return 2 * source + 10
+
+
+def check_search(owner: str, beam: int, n_best: int, length_penalty: float) -> None:
+    """Raise unless a search can be made with these; ``owner`` is who asks."""
+    check_size(owner, "beam", beam)
+    if check_size(owner, "n_best", n_best) > beam:
+        msg = f"{owner}: n_best must be at most beam={beam}, got {n_best}; a wider beam gives more"
         raise ValueRangeError(msg)
-    if isinstance(length_penalty, bool) or not isinstance(length_penalty, (int, float)):
-        msg = f"search: length_penalty must be a number, got {length_penalty!r}"
+    if isinstance(length_penalty, bool) or not isinstance(length_penalty, Real):
+        msg = f"{owner}: length_penalty must be a number, got {length_penalty!r}"
         raise KindError(msg)
-    if not isfinite(length_penalty):
-        msg = f"search: length_penalty must be finite, got {length_penalty!r}"
+    if not -PENALTY <= length_penalty <= PENALTY:
+        msg = (
+            f"{owner}: length_penalty must be from -{PENALTY} to {PENALTY}, got {length_penalty!r}"
+        )
         raise ValueRangeError(msg)

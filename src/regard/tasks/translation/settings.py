@@ -71,6 +71,19 @@ class TranslationSettings(TrainingSettings):
         high=1.0,
     )
     max_len: int = _words(128, "tokens of a sentence; longer pairs are left out", low=2, high=4096)
+    swap_names: int = _words(
+        0,
+        "copies of each sentence with a name in it, with other names of the data in its place; the "
+        "data must hold names by themselves, a pair each",
+        low=0,
+        high=1000,
+    )
+    drop_stops: float = _words(
+        0.0,
+        "of the pairs that end in a full stop, which an epoch sees once more without it",
+        low=0.0,
+        high=1.0,
+    )
     repeat: str = _words("", "how often an epoch sees each data file, such as 4,1,1; '': once each")
 
     beam: int = _judge(1, "of the search in validations; 1: greedy", low=1, high=100)
@@ -97,10 +110,10 @@ class TranslationSettings(TrainingSettings):
         parts = [part.strip() for part in self.repeat.split(",")]
         good = all(part.isascii() and part.isdigit() and 1 <= int(part) <= 1000 for part in parts)  # noqa: PLR2004 - as the message says
         if not good or len(parts) != files:
-            msg = (
-                f"repeat must be {files} whole {'number' if files == 1 else 'numbers'} from 1 to "
-                f"1000 with commas between, one a data file, got {self.repeat!r}"
-            )
+            wanted = f"{files} whole numbers from 1 to 1000 with commas between, one a data file"
+            if files == 1:
+                wanted = "a whole number from 1 to 1000, as there is one data file"
+            msg = f"repeat must be {wanted}, got {self.repeat!r}"
             raise ValueRangeError(msg)
         return tuple(map(int, parts))
 

@@ -10,6 +10,7 @@ from typing import Any, cast
 from torch import nn
 
 from regard.models import Bahdanau, Transformer
+from regard.optional import need
 from regard.tasks.engine import training
 from regard.tasks.engine.task import Judge
 from regard.tasks.run import Run
@@ -49,11 +50,14 @@ class Translating:
 
     def check(self, settings: TranslationSettings) -> None:
         config_of(settings, settings.vocab_size, settings.vocab_size)
+        need("sentencepiece", extra="text", why="a vocabulary of subwords")
+        need("sacrebleu", extra="text", why="the validation of a translator")
 
     def read(
         self, data: Sequence[Path], valid: Path | None, settings: TranslationSettings
     ) -> Corpus:
-        return read_corpus(data, valid, settings.repeats(len(data)))
+        corpus = read_corpus(data, valid, settings.repeats(len(data)))
+        return corpus.with_made(settings.swap_names, settings.drop_stops, settings.seed)
 
     def learn(
         self, corpus: Corpus, settings: TranslationSettings, say: Callable[[str], None]

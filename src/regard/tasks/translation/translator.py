@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator, Sequence
+import os
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property, partial
 from importlib import resources
 from pathlib import Path
@@ -13,24 +15,27 @@ import torch
 from torch import Tensor
 
 from regard.errors import FileError, KindError, ShapeError, ValueRangeError
+from regard.layers.base import check_size
 from regard.models import Bahdanau, Transformer
 from regard.tasks.pairs import normalise
 from regard.tasks.run import Run
 from regard.tasks.settings import parse_settings
+from regard.tasks.translation.batched import search_in_batches
 from regard.tasks.translation.filled import filled
 from regard.tasks.translation.packed import PACKED, unpack
-from regard.tasks.translation.search import Found, search
+from regard.tasks.translation.places import device_of, folder_of
+from regard.tasks.translation.search import Found, check_search, most_tokens
 from regard.tasks.translation.sentences import sentences
 from regard.tasks.translation.settings import TranslationSettings, model_of
 from regard.tasks.translation.translated import END, Alternative, Translation, joined
-from regard.tasks.vocabulary import BOS, PAD, Vocabulary
+from regard.tasks.vocabulary import BOS, Vocabulary
 
 if TYPE_CHECKING:
     from typing_extensions import Self
 
 __all__ = ["Translator", "shipped_models"]
 
-TOGETHER = 4096  # tokens translated at once, in all hypotheses
+WIDEST = 100  # the widest beam; more has no better translations, and takes minutes
 
 
 def _shipped() -> Path:
@@ -43,7 +48,7 @@ def shipped_models() -> dict[str, Path]:
 
 
 class Translator:
-    """Translates texts.
+    """Translates texts; several threads may ask one at the same time.
 
     Attributes:
         model: the network.
@@ -74,17 +79,31 @@ class Translator:
         self.settings = settings
         self.name = name
         self.folder = folder
+        # layers remember what they looked at last: whoever asks has the model to himself
+        self._turn = threading.Lock()
+
+    def __getstate__(self) -> dict[str, object]:
+        """Copies have a turn of their own."""
+        return {name: value for name, value in self.__dict__.items() if name != "_turn"}
+
+    def __setstate__(self, state: dict[str, object]) -> None:
+        self.__dict__.update(state)
+        self._turn = threading.Lock()
 
     @classmethod
-    def load(cls, name_or_path: str | Path, device: torch.device | str = "cpu") -> Self:
+    def load(cls, name_or_path: str | os.PathLike[str], device: torch.device | str = "cpu") -> Self:
         """Find a translator: one that comes with the package by its name, or a run by its folder.
 
+        A name is a str. If a run of that name is here too, neither is taken: say ``"./zh-en"`` or
+        ``Path("zh-en")`` for it, and ``shipped_models()["zh-en"]`` for the other.
+
         Raises:
-            ValueRangeError: there is none, or no such device.
+            ValueRangeError: there is none, or two, or no such device.
+            KindError: an argument is of another type.
             FileError: a file of it is damaged.
 
         """
-        place, folder = _device(device), _folder(name_or_path)
+        place, folder = device_of(device), folder_of(name_or_path, shipped_models())
         run = Run.open(folder)
         settings = parse_settings(TranslationSettings, run.config, str(folder / "config.toml"))
         vocabularies = {
@@ -153,34 +172,32 @@ class Translator:
         with nothing in it is answered with nothing.
 
         Args:
-            text: one, or a list of them.
-            beam: translations followed at a time; 1 takes the likeliest word each time.
-            n_best: how many different ones to give, at most; no more than ``beam``.
-            length_penalty: above 0 favours longer translations.
+            text: one, or a list or tuple of them.
+            beam: translations followed at a time, up to 100; 1 takes the likeliest word each time.
+            n_best: how many different ones to give; no more than ``beam``. Where so wide a beam
+                holds fewer, since it has one text cut in several ways, wider ones are tried.
+            length_penalty: above 0 favours longer translations; from -10 to 10.
             tell: called now and then with the part that is done, from 0 to 1.
 
+        Raises:
+            KindError: an argument is of another type.
+            ValueRangeError: a number is out of its range.
+
         """
-        texts = [text] if isinstance(text, str) else list(text)
-        wrong = next((x for x in texts if not isinstance(x, str)), None)
-        if wrong is not None:
-            msg = f"a text must be a str, got {type(wrong).__name__}"
-            raise KindError(msg)
-        if not 1 <= n_best <= beam:
-            msg = f"n_best must be at least 1 and at most beam={beam}, got {n_best}"
+        texts = _texts(text)
+        beam = check_size("Translator", "beam", beam)
+        if beam > WIDEST:
+            msg = f"Translator: beam must be at most {WIDEST}, got {beam}"
             raise ValueRangeError(msg)
+        check_search("Translator", beam, n_best, length_penalty)
         pieces = [list(self._pieces(x)) for x in texts]
         # what comes twice, as greetings and punctuation do, is translated once
-        once = list({tuple(ids): ids for parts in pieces for _, ids in parts}.values())
-        # a beam may hold one text in several cuts: all are asked for, and the different ones kept
-        wide = partial(
-            search, beam=beam, n_best=beam if n_best > 1 else 1, length_penalty=length_penalty
-        )
-        best = self._found(once, wide, beam, tell or (lambda _: None))
-        found = {tuple(ids): ways for ids, ways in zip(once, best, strict=True)}
+        once = {tuple(ids): piece for parts in pieces for piece, ids in parts}
+        found = self._found(once, beam, n_best, length_penalty, tell or (lambda _: None))
         translations = []
         for x, parts in zip(texts, pieces, strict=True):
             done = [
-                self._translation(piece, ids, found[tuple(ids)], n_best) for piece, ids in parts
+                self._translation(piece, ids, found[tuple(ids)][:n_best]) for piece, ids in parts
             ]
             source = normalise(x)
             if len(done) == 1:
@@ -204,39 +221,58 @@ class Translator:
 
     def _found(
         self,
-        sources: Sequence[list[int]],
-        wide: Callable[..., list[list[Found]]],
+        pieces: Mapping[tuple[int, ...], str],
         beam: int,
+        n_best: int,
+        length_penalty: float,
         tell: Callable[[float], None],
-    ) -> list[list[Found]]:
-        """The best of each, in batches of sources of about one length."""
-        found: list[list[Found]] = [[] for _ in sources]
-        order = sorted(range(len(sources)), key=lambda i: -len(sources[i]))
-        done = 0
-        while done < len(order):
-            longest = len(sources[order[done]])
-            rows = order[done : done + max(TOGETHER // (longest * beam), 1)]
-            source = torch.full((len(rows), longest), PAD)
-            for row, i in enumerate(rows):
-                source[row, : len(sources[i])] = torch.tensor(sources[i])
-            lengths = torch.tensor([len(sources[i]) for i in rows])
-            with torch.inference_mode():
-                best = wide(self.model, source.to(self.device), lengths.to(self.device))
-            for i, ways in zip(rows, best, strict=True):
-                found[i] = ways
-            done += len(rows)
-            tell(done / len(order))
+    ) -> dict[tuple[int, ...], list[Found]]:
+        """Different translations of each, best first: ``n_best`` at least, if there are."""
+        found: dict[tuple[int, ...], list[Found]] = {ids: [] for ids in pieces}
+        asked = list(pieces)
+        while asked:
+            best = search_in_batches(
+                self.model,
+                asked,
+                # a character no token has is spelled in bytes, and no longer to say for that;
+                # 1 is for the space that begins every sentence
+                [most_tokens(min(len(ids), len(pieces[ids]) + 1)) for ids in asked],
+                turn=self._turn,
+                device=self.device,
+                beam=beam,
+                n_best=beam if n_best > 1 else 1,
+                length_penalty=length_penalty,
+                tell=tell,
+            )
+            for ids, ways in zip(asked, best, strict=True):
+                found[ids] = self._different([*found[ids], *ways])
+            full = {ids for ids, ways in zip(asked, best, strict=True) if len(ways) == beam}
+            asked = [ids for ids in asked if len(found[ids]) < n_best and ids in full]
+            if beam == WIDEST:
+                break
+            beam, tell = min(2 * beam, WIDEST), lambda _: None  # all but a few are done
         return found
 
-    def _translation(
-        self, piece: str, ids: list[int], found: Sequence[Found], n_best: int
-    ) -> Translation:
-        ways: dict[str, Alternative] = {}
-        for way in found:
-            tokens = (*self.target.pieces(way.tokens), *((END,) if way.ended else ()))
-            text = normalise(self.target.decode(way.tokens))
-            ways.setdefault(text, Alternative(text, tokens, way.score))
-        best, *_ = alternatives = tuple(ways.values())[:n_best]
+    def _different(self, ways: Sequence[Found]) -> list[Found]:
+        """Of those with one text the best, in their order."""
+        ways = sorted(ways, key=lambda way: (not way.ended, -way.score))
+        texts: dict[str, Found] = {}
+        for way in ways:
+            texts.setdefault(self._text(way), way)
+        return list(texts.values())
+
+    def _text(self, way: Found) -> str:
+        return normalise(self.target.decode(way.tokens))
+
+    def _translation(self, piece: str, ids: list[int], found: Sequence[Found]) -> Translation:
+        best, *_ = alternatives = tuple(
+            Alternative(
+                self._text(way),
+                (*self.target.pieces(way.tokens), *((END,) if way.ended else ())),
+                way.score,
+            )
+            for way in found
+        )
         return Translation(
             text=best.text,
             source=piece,
@@ -254,34 +290,18 @@ class Translator:
             return torch.zeros(0, len(ids))
         source, target = (torch.tensor([x], device=self.device) for x in (ids, before))
         lengths = torch.tensor([len(ids)], device=self.device)
-        return self.model.alignment(source, target, lengths)[0].float().cpu()
+        with self._turn:
+            return self.model.alignment(source, target, lengths)[0].float().cpu()
 
 
-def _device(device: torch.device | str) -> torch.device:
-    try:
-        place = torch.device(device)
-    except RuntimeError as cause:
-        msg = f"device must be cpu or cuda, got {device!r}"
-        raise ValueRangeError(msg) from cause
-    if place.type == "cuda" and not torch.cuda.is_available():
-        msg = "device cuda: there is no GPU here, or this torch has no CUDA; take cpu"
-        raise ValueRangeError(msg)
-    return place
-
-
-def _folder(name_or_path: str | Path) -> Path:
-    shipped = shipped_models()
-    if str(name_or_path) in shipped:
-        return shipped[str(name_or_path)]
-    folder = Path(name_or_path)
-    if folder.is_dir():
-        return folder
-    if folder.exists():
-        msg = f"{folder}: must be the folder of a run, and is a file"
-        raise FileError(msg)
-    there = f"there are {', '.join(shipped)}" if shipped else "none came with this regard"
-    msg = (
-        f"there is no model and no folder {str(name_or_path)!r}; of models {there}, and a run is "
-        "named by its folder"
-    )
-    raise ValueRangeError(msg)
+def _texts(text: object) -> list[str]:
+    if isinstance(text, str):
+        return [text]
+    if not isinstance(text, (list, tuple)):
+        msg = f"text must be a str, or a list or tuple of them, got {type(text).__name__}"
+        raise KindError(msg)
+    for i, one in enumerate(text):
+        if not isinstance(one, str):
+            msg = f"text must hold str alone, got {type(one).__name__} at index {i}"
+            raise KindError(msg)
+    return list(text)

@@ -164,12 +164,19 @@ def _embedded(model: Transformer, embedding: nn.Embedding, tokens: Tensor, offse
     x: Tensor = embedding(tokens) * model.config.width**0.5
     if model.positions is None:
         return x
+    position = torch.arange(offset, offset + tokens.shape[1], device=x.device)
     if isinstance(model.positions, LearnedPositions):
-        table: Tensor = model.positions.table
-    else:
-        assert isinstance(model.positions, PositionalEncoding)
-        table = model.positions.P[0]
-    return x + table[torch.arange(offset, offset + tokens.shape[1], device=x.device)].to(x)
+        return x + model.positions.table[position].to(x)
+    assert isinstance(model.positions, PositionalEncoding)
+    # computed, for a table in the graph would end somewhere
+    return x + _sinusoids(position, model.config.width).to(x)
+
+
+def _sinusoids(position: Tensor, width: int) -> Tensor:
+    """Rows of ``PositionalEncoding``'s table, in float64 as it is."""
+    even = torch.arange(0, width, 2, dtype=torch.float64, device=position.device)
+    angle = position.double()[:, None] / 10000 ** (even / width)
+    return torch.stack((angle.sin(), angle.cos()), -1).flatten(1)[:, :width]
 
 
 class _BahdanauEncoder(nn.Module):

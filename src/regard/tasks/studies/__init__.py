@@ -1,0 +1,1 @@
+"""Encoders compared on one's own data: accuracy against how much there was to learn from."""

@@ -1,0 +1,143 @@
+"""Contents become numbers, and what was learned of them survives its file."""
+
+import json
+
+import numpy as np
+import pytest
+import torch
+
+from regard.errors import FileError
+from regard.tasks.classification.forms import Given, Images, Sounds, form_from, stacked
+from regard.tasks.mel import Mel
+from regard.tasks.vocabulary import UNK
+from tests.tasks.classification.tiny import form_of, small
+
+KINDS = ("text", "sound", "images")
+
+
+@pytest.fixture(scope="module")
+def forms():
+    return {kind: form_of(kind, small()) for kind in KINDS}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_a_run_keeps_gives_the_same_form(forms, kind):
+    form = forms[kind]
+    again = form_from(form.learned(), "run")
+    assert (again.kind, again.source, again.size) == (kind, form.source, form.size)
+    content = {
+        "text": "very sweet sugar",
+        "sound": np.random.default_rng(0).standard_normal((5, 8), np.float32),
+        "images": np.arange(20, dtype=np.uint8).reshape(4, 5, 1),
+    }[kind]
+    one, two = (x.given(x.prepared(content)) for x in (form, again))
+    assert np.array_equal(one.x, two.x)
+    if kind == "images":
+        assert np.array_equal(one.places, two.places)
+
+
+def test_an_empty_text_is_unknown(forms):
+    assert forms["text"].given(forms["text"].prepared("  ")).x.tolist() == [UNK]
+
+
+def test_frames_have_a_mean_of_0_and_a_deviation_of_1():
+    rng = np.random.default_rng(0)
+    sounds = [rng.normal([3, -8], [2, 0.1], (n, 2)).astype(np.float32) for n in (50, 9)]
+    form = Sounds.learn(Mel(features=2), iter(sounds))
+    given = np.concatenate([form.given(x).x for x in sounds])
+    assert given.dtype == np.float32
+    np.testing.assert_allclose(given.mean(0), 0, atol=1e-5)
+    np.testing.assert_allclose(given.std(0), 1, atol=1e-5)
+
+
+def test_what_never_changes_is_not_divided_by_nothing():
+    form = Images.learn(2, 1, iter([np.full((2, 2, 1), 255, np.uint8)]))
+    assert form.deviation.tolist() == [1.0]
+    assert form.given(np.full((2, 2, 1), 255, np.uint8)).x.tolist() == [[0, 0, 0, 0]]
+
+
+def test_patches_of_an_image_know_their_places():
+    form = Images(2, [0.0], [1.0])
+    image = np.arange(12, dtype=np.uint8).reshape(3, 4, 1)
+    assert (form.length(image.shape), form.size) == (4, 4)
+    given = form.given(image)
+    np.testing.assert_allclose(given.x[0] * 255, [0, 1, 4, 5], atol=1e-4)
+    assert given.places.tolist() == [[0, 0], [0, 1], [1, 0], [1, 1]]
+
+
+def test_images_are_made_grey_or_coloured():
+    grey, coloured = Images(1, [0.0], [1.0]), Images(1, [0.0] * 3, [1.0] * 3)
+    red = np.array([[[255, 0, 0]]], np.uint8)
+    assert grey.prepared(red).tolist() == [[[76]]]
+    assert coloured.prepared(grey.prepared(red)).tolist() == [[[76, 76, 76]]]
+    assert grey.shape((1, 1, 3)) == (1, 1, 1)
+
+
+def test_pitches_rise_to_half_the_rate():
+    pitches = Sounds(Mel(features=3), [0.0] * 3, [1.0] * 3).pitches
+    assert len(pitches) == 3
+    assert 0 < pitches[0] < pitches[1] < pitches[2] < 4000
+    assert pitches[1] == pytest.approx(700 * ((1 + 4000 / 700) ** 0.5 - 1))  # the middle, in mel
+
+
+def test_examples_side_by_side():
+    form = Images(1, [0.0], [1.0])
+    rows = [
+        Given(np.full((2, 1), 5, np.float32), np.array([[0, 0], [0, 1]])),
+        Given(np.full((1, 1), 7, np.float32), np.array([[3, 4]])),
+    ]
+    x, lens, places = stacked(rows, form, 3, 2)
+    assert x[..., 0].tolist() == [[5, 5], [7, 0], [0, 0]]
+    assert lens.tolist() == [2, 1, 1]
+    assert places.tolist() == [[[0, 0], [0, 1]], [[3, 4], [0, 0]], [[0, 0], [0, 0]]]
+
+
+def test_tokens_side_by_side(forms):
+    x, lens = stacked([Given(np.array([4, 5]))], forms["text"], 1, 3)
+    assert (x.dtype, x.tolist(), lens.tolist()) == (torch.int64, [[4, 5, 0]], [2])
+
+
+SOUND = {"kind": "sound", "rate": 8000, "features": 2, "hop": 0.01, "window": 0.025}
+MOMENTS = {"mean": [0.0, 0.0], "deviation": [1.0, 1.0]}
+IMAGES = {"kind": "images", "patch": 2, "mean": [0.5], "deviation": [1.0]}
+
+
+def test_good_ones_are_taken():
+    for told in (SOUND | MOMENTS, IMAGES):
+        form_from({"input": json.dumps(told).encode()}, "run")
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        b"{",
+        b"\xff",
+        b"[" * 100_000,
+        b"3",
+        b"{}",
+        {"kind": "smell"},
+        {"kind": ["text"]},
+        {"kind": "text"},  # without words.model
+        SOUND,
+        SOUND | MOMENTS | {"features": 3},
+        SOUND | MOMENTS | {"rate": 8e3},
+        SOUND | MOMENTS | {"rate": 0},
+        SOUND | MOMENTS | {"hop": "0.01"},
+        SOUND | MOMENTS | {"hop": 1.0},
+        SOUND | MOMENTS | {"deviation": [1.0, 0.0]},
+        SOUND | MOMENTS | {"deviation": [1.0]},
+        SOUND | MOMENTS | {"mean": [0.0, "x"]},
+        SOUND | MOMENTS | {"mean": []},
+        SOUND | MOMENTS | {"mean": [0.0, float("nan")]},
+        IMAGES | {"patch": 0},
+        IMAGES | {"patch": True},
+        IMAGES | MOMENTS,  # two channels
+    ],
+    ids=str,
+)
+def test_what_is_damaged_is_refused(told):
+    data = told if isinstance(told, bytes) else json.dumps(told).encode()
+    with pytest.raises(FileError, match=r"run: input\.model is not"):
+        form_from({"input": data}, "run")
+    with pytest.raises(FileError, match=r"run: input\.model is not"):
+        form_from({}, "run")
