@@ -1,4 +1,4 @@
-"""The verb ``regard evaluate``: BLEU and chrF of a translator on a file of pairs."""
+"""The verb ``regard evaluate``: how good a model is, on data it has not seen."""
 
 from __future__ import annotations
 
@@ -29,13 +29,14 @@ NARROW = 12  # columns a text gets at least
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Add the flags and the help text of ``regard evaluate``."""
     parser.description = (
-        "Translate the sources of a file of pairs and compare with its targets: BLEU and chrF by "
-        "sacrebleu, with their signatures, and the sentences that came out worst. Rows that cannot "
-        "be used are counted and told on standard error."
+        "How good a model is on data it has not seen. A translator: BLEU and chrF by sacrebleu, "
+        "with their signatures, and the sentences that came out worst. A tagger or a classifier: "
+        "accuracy, each label's own, what is taken for what, and the mistakes it was surest of. "
+        "What cannot be used is counted and told on standard error."
     )
     add = parser.add_argument
     add(
-        "translator",
+        "model",
         metavar="RUN|NAME",
         help="the folder of a run, or a model that comes with regard",
     )
@@ -44,14 +45,15 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         type=Path,
         required=True,
         metavar="PATH",
-        help="pairs: source and target with a tab between them, a pair a line; may be gzipped",
+        help="what the model was trained on more of: pairs, words with labels, or labelled texts, "
+        "sounds or images",
     )
     search_flags(parser)
     add(
         "--out",
         type=Path,
         metavar="PATH",
-        help="write line number, chrF, BLEU, source, reference and output of each there",
+        help="write the scores of each sentence, word or example there, with tabs between",
     )
     add("--force", action="store_true", help="write over what is at --out")
 
@@ -94,8 +96,37 @@ def _is_standard_output(path: Path) -> bool:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Read, translate, score, and print."""
+    """Read, answer, score, and print."""
     target = _target(args)
+    task = _task(args.model)
+    if task == "translation":
+        _translator(args, target)
+    else:
+        from regard.cli import accuracy  # noqa: PLC0415 - not for --help
+        from regard.tasks.checkpoint import write_bytes  # noqa: PLC0415 - imports torch
+
+        def keep(table: str) -> None:
+            if target is not None:  # before anything is printed: nobody may be there to read it
+                write_bytes(target, table.encode())
+
+        (accuracy.tagger if task == "tagging" else accuracy.classifier)(args, keep)
+        if target is not None:
+            sys.stdout.write(f"The scores of each are in {args.out}\n")
+    return 0
+
+
+def _task(model: str) -> str:
+    """What the model is for, by its run folder or its name."""
+    from regard.tasks.run import Run  # noqa: PLC0415 - not for --help
+
+    if (Path(model) / "run.json").exists():
+        return Run.open(Path(model)).task
+    shipped = Path(__file__).parent.parent / "tasks" / "tagging" / "shipped"
+    return "tagging" if (shipped / model / "run.json").is_file() else "translation"
+
+
+def _translator(args: argparse.Namespace, target: Path | None) -> None:
+    """Translate the sources of pairs and compare with their targets."""
     from regard.tasks.pairs import read_pairs  # noqa: PLC0415 - not for --help
 
     pairs = read_pairs(args.data, unique=False)  # a sentence that comes twice counts twice
@@ -105,7 +136,7 @@ def run(args: argparse.Namespace) -> int:
     from regard.tasks.translation.scoring import score  # noqa: PLC0415 - imports torch
     from regard.tasks.translation.translator import Translator  # noqa: PLC0415 - imports torch
 
-    translator = Translator.load(args.translator, args.device)
+    translator = Translator.load(args.model, args.device)
     with progress() as tell:
         scores = score(
             translator,
@@ -119,7 +150,6 @@ def run(args: argparse.Namespace) -> int:
     report(scores)
     if target is not None:
         sys.stdout.write(f"The scores of {_counted(len(scores.sentences))} are in {args.out}\n")
-    return 0
 
 
 def report(scores: Scores) -> None:

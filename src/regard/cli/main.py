@@ -25,12 +25,14 @@ from regard.version import __version__
 __all__ = ["VERBS", "main"]
 
 VERBS = {  # the module in regard.cli, and what `regard --help` says of it
+    "classify": "texts, sounds or images, with a trained classifier",
     "compare": "CNN, RNN and self-attention measured: how time, operations and paths grow",
     "demo": "kernel regression as attention: a table, and a figure with --figure",
-    "evaluate": "BLEU and chrF of a translator on a file of pairs",
+    "evaluate": "how good a model is, on data it has not seen",
     "export": "a translator as ONNX",
     "fit": "kernel regression on the columns of a CSV or Parquet file",
     "study": "encoders compared on your own data: accuracy against how much there is",
+    "tag": "the words of a text, a file or standard input, with a trained tagger",
     "train": "a translator, a tagger or a classifier from files",
     "translate": "a text, a file or standard input, with a trained translator",
 }

@@ -38,6 +38,8 @@ __all__ = ["Run"]
 LOCK = ".lock"
 RECENT = re.compile(r"step-(\d{8}|[1-9]\d{8,})\.safetensors", re.ASCII)
 
+TASK = re.compile(r'^task = "([a-z]+)"$', re.MULTILINE)
+
 Loaded = tuple["dict[str, Tensor]", dict[str, Any]]
 
 
@@ -138,6 +140,12 @@ class Run:
         config = files.pop("config.toml").decode()
         named = {name.removesuffix(".model"): data for name, data in files.items()}
         return cls(folder, config, named, digest)
+
+    @property
+    def task(self) -> str:
+        """What it is a run of: "translation", "tagging" or "classification"."""
+        found = TASK.search(self.config)
+        return "translation" if found is None else found[1]  # runs from before there were others
 
     # who writes
 

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from regard.errors import FileError
-from regard.tasks.classification.forms import Given, Images, Sounds, form_from, stacked
+from regard.tasks.classification.forms import Given, Images, Sounds, all_given, form_from, stacked
 from regard.tasks.mel import Mel
 from regard.tasks.vocabulary import UNK
 from tests.tasks.classification.tiny import form_of, small
@@ -63,6 +63,19 @@ def test_patches_of_an_image_know_their_places():
     given = form.given(image)
     np.testing.assert_allclose(given.x[0] * 255, [0, 1, 4, 5], atol=1e-4)
     assert given.places.tolist() == [[0, 0], [0, 1], [1, 0], [1, 1]]
+
+
+def test_images_of_one_size_are_cut_together():
+    form = Images(2, [0.1, 0.2, 0.3], [1.0, 2.0, 3.0])
+    rng = np.random.default_rng(0)
+    alike = [rng.integers(0, 256, (3, 5, 3)).astype(np.uint8) for _ in range(3)]
+    for images in (alike, [*alike, alike[0][:2]], []):
+        found = all_given(form, images)
+        assert len(found) == len(images)
+        for one, image in zip(found, images, strict=True):
+            alone = form.given(image)
+            assert np.array_equal(one.x, alone.x)
+            assert np.array_equal(one.places, alone.places)
 
 
 def test_images_are_made_grey_or_coloured():

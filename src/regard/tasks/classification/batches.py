@@ -13,7 +13,7 @@ from torch import Tensor
 
 from regard.errors import ValueRangeError
 from regard.tasks.classification.augmentation import Augmentation, drawn
-from regard.tasks.classification.forms import Form, Given, stacked
+from regard.tasks.classification.forms import Form, Numbers, all_given, stacked
 from regard.tasks.classification.ready import NONE, Ready
 
 __all__ = ["Batch", "Batches", "sizes_up_to"]
@@ -158,16 +158,17 @@ class Batches:
         which = np.concatenate([self._order[part] for part in cut.parts])
         mine = which[rank::world].tolist()
         rows = -(-cut.rows // world)
-        parts = stacked([self._given(i) for i in mine], self._form, rows, cut.length)
+        given = all_given(self._form, [self._numbers(i) for i in mine])
+        parts = stacked(given, self._form, rows, cut.length)
         labels = torch.full((rows,), NONE)
         labels[: len(mine)] = torch.tensor([self._examples[i].label for i in mine])
         return Batch((*parts, labels), len(mine), len(which))
 
-    def _given(self, i: int) -> Given:
+    def _numbers(self, i: int) -> Numbers:
         numbers = self._examples[i].load()
         if self._augmentation is not None and self._draws is not None:
             numbers = self._augmentation.changed(numbers, self._draws[i])
-        return self._form.given(numbers)
+        return numbers
 
 
 def _fixed(sizes: list[int], parts: list[slice], places: int) -> Iterator[_Cut]:

@@ -15,7 +15,15 @@ from torch import Tensor
 from regard.errors import FileError, ShapeError, ValueRangeError
 from regard.models.classifier import Classifier as Network
 from regard.tasks.classification.classified import Classified
-from regard.tasks.classification.forms import Form, Images, Sounds, Texts, form_from, stacked
+from regard.tasks.classification.forms import (
+    Form,
+    Images,
+    Sounds,
+    Texts,
+    all_given,
+    form_from,
+    stacked,
+)
 from regard.tasks.classification.names import names_from
 from regard.tasks.classification.settings import ClassificationSettings, model_of
 from regard.tasks.classification.taken import Anything, taken
@@ -177,7 +185,7 @@ class Classifier:
 
     def probabilities(self, contents: Sequence[Any]) -> Tensor:
         """[n, labels] of what ``take`` gave."""
-        given = [self.form.given(self.form.prepared(content)) for content in contents]
+        given = all_given(self.form, [self.form.prepared(content) for content in contents])
         found = torch.zeros(len(given), len(self.labels))
         order = sorted(range(len(given)), key=lambda i: -len(given[i].x))
         while order:

@@ -23,7 +23,17 @@ from regard.tasks.patches import patches
 from regard.tasks.picture import with_channels
 from regard.tasks.vocabulary import UNK, Vocabulary
 
-__all__ = ["Form", "Given", "Images", "Sounds", "Texts", "form_from", "mel_of", "stacked"]
+__all__ = [
+    "Form",
+    "Given",
+    "Images",
+    "Sounds",
+    "Texts",
+    "all_given",
+    "form_from",
+    "mel_of",
+    "stacked",
+]
 
 Numbers: TypeAlias = NDArray[Any]
 
@@ -204,6 +214,14 @@ class Images:
         scaled = (numbers / np.float32(255) - self.mean) / self.deviation
         squares, places = patches(torch.from_numpy(scaled), self.patch)
         return Given(squares.numpy(), places.numpy())
+
+
+def all_given(form: Form, numbers: Sequence[Numbers]) -> list[Given]:
+    """What the network gets of each; images of one size are cut together, which is faster."""
+    if isinstance(form, Images) and len({x.shape for x in numbers}) == 1:
+        together = form.given(np.stack(numbers))
+        return [Given(x, together.places) for x in together.x]
+    return [form.given(x) for x in numbers]
 
 
 def mel_of(settings: ClassificationSettings) -> Mel:
