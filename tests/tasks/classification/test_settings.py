@@ -28,10 +28,11 @@ def test_every_encoder_takes_every_source(kind, source):
 def test_what_is_usual_is_left_to_the_model():
     config = config_of(ClassificationSettings(), source="frames", size=40, labels=2)
     assert (config.encoder.hidden, config.encoder.reach) == (None, None)
-    told = ClassificationSettings(hidden=7, reach=0, stride=8, looks=2, dropout=0.3)
+    told = ClassificationSettings(hidden=7, reach=0, stride=8, looks=2, dropout=0.3, beneath="cnn")
     config = config_of(told, source="frames", size=40, labels=2)
     assert (config.encoder.hidden, config.encoder.reach, config.stride) == (7, 0, 8)
     assert (config.heads, config.dropout, config.encoder.dropout) == (2, 0.3, 0.3)
+    assert config.encoder.beneath == "cnn"
 
 
 @pytest.mark.parametrize(

@@ -36,6 +36,13 @@ def test_a_file_gets_a_line_now_and_then(capsys, monkeypatch):
     assert capsys.readouterr().err == "it begins\nat 31\nat 62\n"
 
 
+def test_nothing_is_no_line(capsys, monkeypatch):
+    monkeypatch.setattr(live, "EVERY", -1.0)
+    with Live() as said:
+        said.show(lambda: "", now=True)
+    assert capsys.readouterr().err == ""
+
+
 def test_the_others_are_silent(capsys, monkeypatch):
     monkeypatch.setattr(live, "EVERY", -1.0)
     with Live(silent=True) as said:

@@ -59,6 +59,11 @@ class ClassificationSettings(TrainingSettings):
         low=-1,
         high=LARGE,
     )
+    beneath: str = _model(
+        "",
+        "one layer of another kind below the others; '': none",
+        choices=("", "window", "cnn", "rnn"),
+    )
     stride: int = _model(
         2, "frames of sound that become one vector: 1, 2, 4, 8, ...", low=1, high=1024
     )
@@ -133,6 +138,7 @@ def config_of(
         dropout=settings.dropout,
         attention_dropout=settings.attention_dropout,
         positions=settings.positions,
+        beneath=settings.beneath,
     )
     return ClassifierConfig(
         labels=labels,

@@ -117,8 +117,8 @@ class Live:
                     self._live.update(_plain(str(standing())), refresh=True)
                 except (OSError, ValueError):
                     self._silent = True
-        elif time_now - self._written > EVERY:
-            self.say(str(standing()))
+        elif time_now - self._written > EVERY and (text := str(standing())):
+            self.say(text)
 
 
 def _plain(text: str) -> Any:  # noqa: ANN401 - rich's Text
