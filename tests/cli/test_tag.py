@@ -7,7 +7,6 @@ import sys
 
 import pytest
 
-from regard.cli import main as main_module
 from regard.cli import tag
 from regard.cli.main import main
 from regard.tasks.tagged import read_tagged
@@ -18,11 +17,6 @@ from regard.viewing.terminal import alignment_lines
 from tests.tasks.tagging.tiny import tiny_run
 
 TEXT = "The dog can't bark. Cats see dogs!"
-
-
-@pytest.fixture(autouse=True)
-def verb(monkeypatch):
-    monkeypatch.setitem(main_module.VERBS, "tag", "words with labels")
 
 
 @pytest.fixture(scope="module")

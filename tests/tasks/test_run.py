@@ -289,7 +289,7 @@ while True:
 
 
 def test_kill_at_any_moment_leaves_a_whole_run(folder):
-    inside, seen, dice = 0, 2, random.Random(2)
+    inside, seen, dice, patience = 0, 2, random.Random(2), 0.12
     with subprocess.Popen(
         [sys.executable, "-c", LOOP, folder],
         stdin=subprocess.PIPE,
@@ -300,7 +300,7 @@ def test_kill_at_any_moment_leaves_a_whole_run(folder):
             if kills >= 20 and inside >= 3 and seen > 10:
                 break
             child = int(parent.stdout.readline())
-            time.sleep(dice.uniform(0.02, 0.12))
+            time.sleep(dice.uniform(0.02, patience))
             os.kill(child, signal.SIGKILL)
             assert parent.stdout.readline() == "dead\n"
             inside += any(folder.rglob(f"{PREFIX}*"))
@@ -308,6 +308,8 @@ def test_kill_at_any_moment_leaves_a_whole_run(folder):
             run.verify()
             got, about = run.load_last()
             assert about["step"] >= seen
+            if about["step"] == seen:  # a busy machine has written nothing in this time
+                patience = min(1.2 * patience, 2.0)
             seen = about["step"]
             assert seen == 2 or got["w"].unique().tolist() == [seen]
             steps = [row["step"] for row in run.rows()]

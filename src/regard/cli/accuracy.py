@@ -88,7 +88,7 @@ def _rest(scores: OfWords | OfExamples, unit: str, count: int) -> None:
         for x in scores.by_label()
     ]
     print_table(("label", unit, "found", "right when found", "F1"), rows)
-    taken = [f"{a} for {b} {often:,} times" for a, b, often in _mistakes(scores)]
+    taken = [f"{a} for {b} ({often:,})" for a, b, often in _mistakes(scores)]
     if taken:
         say(f"Most often taken: {'; '.join(taken)}.")
     speed = count / max(scores.seconds, 1e-9)

@@ -1,6 +1,7 @@
 """What is written, and what is said when it cannot be."""
 
 import errno
+import shutil
 
 import pytest
 import torch
@@ -76,4 +77,15 @@ def test_a_full_disk_is_a_stop(run, monkeypatch, method, call):
     assert str(raised.value) == (
         "there/it: No space left on device; the checkpoint of step 7 is whole, go on with: regard "
         f"train translation --out {run.folder} --resume"
+    )
+
+
+def test_a_folder_that_is_gone_holds_no_checkpoint(run):
+    keeper = Keeper(run, {}, {}, Place("translation", run.folder))
+    keeper.last(Progress(step=7), X)
+    shutil.rmtree(run.folder)
+    with pytest.raises(Stopped) as raised:
+        keeper.last(Progress(step=8), X)
+    assert str(raised.value) == (
+        f"{run.folder}/last.safetensors: No such file or directory; the folder of the run is gone"
     )

@@ -55,5 +55,8 @@ def test_nothing_is_learned_for_a_folder_that_cannot_be_used(data, tmp_path, mon
 
 
 def test_no_data(tmp_path):
-    with pytest.raises(ValueRangeError, match="data must be one or more files, got none"):
+    with pytest.raises(ValueRangeError) as raised:
         prepared([], tmp_path / "run")
+    assert str(raised.value) == (
+        f"{tmp_path}/run: there is no checkpoint to go on from; give --data, to begin"
+    )

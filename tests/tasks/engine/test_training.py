@@ -6,8 +6,8 @@ import signal
 
 import pytest
 
-from regard.errors import FileError, StateError
-from regard.tasks.engine import training
+from regard.errors import FileError, StateError, ValueRangeError
+from regard.tasks.engine import memory, training
 from regard.tasks.engine.live import Live
 from regard.tasks.engine.schedule import learning_rate
 from regard.tasks.engine.stopping import Stopped
@@ -217,6 +217,13 @@ def test_no_memory_to_begin_with(data, out, monkeypatch):
 
     monkeypatch.setattr(lines.Lesson, "model", huge)
     with pytest.raises(Stopped, match=r"^out of memory; nothing was saved yet; try it where"):
+        trained(line(), data, out)
+    assert not out.exists()
+
+
+def test_a_model_larger_than_the_memory(data, out, monkeypatch):
+    monkeypatch.setattr(memory, "total_memory", lambda device: 31)
+    with pytest.raises(ValueRangeError, match="the model has 2 weights, and needs at least"):
         trained(line(), data, out)
     assert not out.exists()
 

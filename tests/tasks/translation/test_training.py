@@ -126,7 +126,9 @@ def test_a_finished_run_is_left_as_it_is(pairs, tmp_path, capsys):
     before = {p: p.read_bytes() for p in (tmp_path / "run").rglob("*") if p.is_file()}
     train(small(), [], None, tmp_path / "run", resume=True, device="cpu")
     assert {p: p.read_bytes() for p in (tmp_path / "run").rglob("*") if p.is_file()} == before
-    assert "done after" in capsys.readouterr().err.splitlines()[-1]
+    said = capsys.readouterr().err.splitlines()
+    assert said[-2].endswith("weights, on cpu: has ended before")
+    assert "done after" in said[-1]
 
 
 def test_gradients_that_are_not_finite_move_nothing_and_end_it(pairs, tmp_path, monkeypatch):
@@ -178,7 +180,7 @@ def test_what_cannot_be_trained_is_said_before_anything_is_written(pairs, tmp_pa
         (small(width=15), [pairs], {}, "width must be a multiple of num_heads=2, got 15"),
         (small(batch_tokens=1), [pairs], {}, "batch_tokens must be a whole number from 8"),
         (small(repeat="1,2"), [pairs], {}, "repeat must be a whole number from 1 to 1000"),
-        (small(), [], {}, "data must be one or more files, got none; give --data"),
+        (small(), [], {}, "there is no checkpoint to go on from; give --data, to begin"),
         (small(max_len=2), [pairs], {}, "there is nothing to learn from; "),
         (small(), [pairs], {"device": "tpu"}, "device must be 'auto', 'cpu', 'cuda'"),
     ]

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import torch
 
-from regard.errors import FileError, KindError, ValueRangeError
+from regard.errors import FileError, KindError, StateError, ValueRangeError
 from regard.tasks.run import Run
 from regard.tasks.translation import batched
 from regard.tasks.translation import translator as module
@@ -305,6 +305,7 @@ def test_what_is_as_good_as_a_text_is_taken(translator):
             "n_best must be at most beam=2, got 3; a wider beam gives more",
         ),
         ({"length_penalty": "1"}, KindError, "length_penalty must be a number, got '1'"),
+        ({"tell": 3}, KindError, "tell must be a function, got 3"),
         (
             {"length_penalty": 1e9},
             ValueRangeError,
@@ -472,4 +473,20 @@ def test_weights_that_do_not_fit_are_told(tmp_path):
     with Run.open(folder) as run:
         run.save_weights(tensors, {"kind": "tagging"})
     with pytest.raises(FileError, match="must be a run of regard train translation"):
+        Translator.load(folder)
+
+
+def test_a_run_of_something_else_is_told_whatever_its_files_hold(tmp_path):
+    with Run.create(tmp_path / "run", "colour = 'red'\n", {"words": b"no vocabulary"}) as run:
+        run.save_weights({"a": torch.ones(1)}, {"kind": "tagging"})
+    with pytest.raises(FileError) as raised:
+        Translator.load(tmp_path / "run")
+    wanted = "must be a run of regard train translation, and is another one"
+    assert str(raised.value) == f"{tmp_path / 'run'}: {wanted}"
+
+
+def test_a_training_that_has_just_begun_is_told(tmp_path):
+    folder = tiny_run(tmp_path / "run")
+    (folder / "weights.safetensors").unlink()
+    with pytest.raises(StateError, match=r"weights\.safetensors: is not there yet"):
         Translator.load(folder)

@@ -91,5 +91,6 @@ class Keeper:
         except OSError as error:
             what = error.strerror or str(error)
             name = "" if error.filename is None else f"{error.filename}: "
-            msg = f"{name}{what}; {self.place}"
+            gone = self._run is not None and not self._run.folder.is_dir()
+            msg = f"{name}{what}; {'the folder of the run is gone' if gone else self.place}"
             raise Stopped(msg, 1) from error

@@ -55,7 +55,7 @@ def prepare(
         FileError: the data cannot be used, or are not those the run began with.
 
     """
-    data, valid = world.together(lambda: _files(data, valid, found))
+    data, valid = world.together(lambda: _files(data, valid, found, out))
     corpus: Corpus = world.together(lambda: task.read(data, valid, found.settings))
     sha256 = corpus.sha256
     config = config_text(found.settings, sha256)
@@ -91,13 +91,13 @@ def prepare(
 
 
 def _files(
-    data: Sequence[Path], valid: Path | None, found: Found
+    data: Sequence[Path], valid: Path | None, found: Found, out: Path
 ) -> tuple[Sequence[Path], Path | None]:
     """The files given, or those the run knows."""
     if data:
         return [Path(path) for path in data], None if valid is None else Path(valid)
     if found.kept is None:
-        msg = "data must be one or more files, got none; give --data"
+        msg = f"{out}: there is no checkpoint to go on from; give --data, to begin"
         raise ValueRangeError(msg)
     about = found.kept.about
     valid = None if about["valid"] is None else Path(about["valid"])

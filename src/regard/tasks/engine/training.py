@@ -17,6 +17,7 @@ from regard.tasks.engine.ending import in_words
 from regard.tasks.engine.judging import Judging
 from regard.tasks.engine.keeping import Keeper
 from regard.tasks.engine.live import Live
+from regard.tasks.engine.memory import refuse_too_large
 from regard.tasks.engine.place import Place
 from regard.tasks.engine.preparing import Prepared, prepare
 from regard.tasks.engine.progress import Progress
@@ -107,6 +108,8 @@ class _Training:
         world, settings, kept = self.world, self.found.settings, self.found.kept
         lesson = self.prepared.lesson
         sharded = sharded and world.size > 1  # one process has the whole anyway
+        parts = world.size if sharded else 1
+        world.together(lambda: refuse_too_large(lesson.model, world.device, parts))
         torch.manual_seed(settings.seed)
         model = lesson.model().to(world.device)
         whole = lesson.model().to(world.device) if sharded and world.first else None
@@ -194,16 +197,15 @@ class _Training:
         count = sum(x.numel() for x in trainer.model.parameters())
         world, progress, settings = self.world, trainer.progress, self.found.settings
         where = str(world.device) + (f", {world.size} processes" if world.size > 1 else "")
-        begun = f"goes on after step {progress.step:,}" if progress.step else "begins"
+        how = f"goes on after step {progress.step:,}" if progress.step else "begins"
+        how += f", of about {_steps(progress.total)}"
+        how = "has ended before" if progress.done else how
         name = getattr(settings, "model", None) or getattr(settings, "encoder", "")
-        total = _steps(progress.total)
-        return f"{name}, {count:,} weights, on {where}: {begun}, of about {total}".removeprefix(
-            ", "
-        )
+        return f"{name}, {count:,} weights, on {where}: {how}".removeprefix(", ")
 
     def _too_short(self, progress: Progress) -> str:
         settings = self.found.settings
-        if progress.total >= settings.warmup:
+        if progress.done or progress.total >= settings.warmup:
             return ""
         reached = settings.learning_rate * progress.total / settings.warmup
         return (

@@ -74,7 +74,7 @@ class TaggingSettings(TrainingSettings):
         choices=("sinusoidal", "learned", "rotary", "alibi", "relative", "none"),
     )
     dropout: float = _model(
-        0.33, "of what the encoder is given, and of what it gives", low=0.0, high=0.95
+        0.4, "of what the encoder is given, and of what it gives", low=0.0, high=0.95
     )
     encoder_dropout: float = _model(0.1, "inside the encoder", low=0.0, high=0.95)
     attention_dropout: float = _model(0.0, "of attention's weights", low=0.0, high=0.95)
@@ -91,7 +91,7 @@ class TaggingSettings(TrainingSettings):
         8000, "vectors for first and last 1 to 4 characters; 0: none", low=0, high=1 << 24
     )
     word_dropout: float = _words(
-        0.25,
+        0.5,
         "x: a word that came c times is taken for an unknown one x / (c + x) of the time, so that "
         "unknown words are learned, too",
         low=0.0,
@@ -108,7 +108,7 @@ class TaggingSettings(TrainingSettings):
         choices=("inverse_sqrt", "cosine", "constant"),
     )
     label_smoothing: float = setting(
-        0.0, "of the truth given to all answers alike", low=0.0, high=0.9
+        0.05, "of the truth given to all answers alike", low=0.0, high=0.9
     )
 
 

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Tagger", "shipped_models"]
 
-TOGETHER = 4096  # words tagged at once
+TOGETHER = 1024  # words tagged at once; more are slower on a CPU
 
 
 def _shipped() -> Path:

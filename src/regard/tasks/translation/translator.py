@@ -100,20 +100,22 @@ class Translator:
         Raises:
             ValueRangeError: there is none, or two, or no such device.
             KindError: an argument is of another type.
-            FileError: a file of it is damaged.
+            FileError: a file of it is damaged, or of something else.
+            StateError: its training has not come to weights yet.
 
         """
         place, folder = device_of(device), folder_of(name_or_path, shipped_models())
         run = Run.open(folder)
+        tensors, about = run.load_weights()
+        # before its settings, which may be those of something else
+        if "source" not in run.vocabularies or about.get("kind") != "translation":
+            msg = f"{folder}: must be a run of regard train translation, and is another one"
+            raise FileError(msg)
         settings = parse_settings(TranslationSettings, run.config, str(folder / "config.toml"))
         vocabularies = {
             side: Vocabulary(model, name=str(folder / f"{side}.model"))
             for side, model in run.vocabularies.items()
         }
-        tensors, about = run.load_weights()
-        if "source" not in vocabularies or about.get("kind") != "translation":
-            msg = f"{folder}: must be a run of regard train translation, and is another one"
-            raise FileError(msg)
         source = vocabularies["source"]
         target = vocabularies.get("target", source)
         if about.get(PACKED):
@@ -190,6 +192,9 @@ class Translator:
             msg = f"Translator: beam must be at most {WIDEST}, got {beam}"
             raise ValueRangeError(msg)
         check_search("Translator", beam, n_best, length_penalty)
+        if tell is not None and not callable(tell):
+            msg = f"Translator: tell must be a function, got {tell!r}"
+            raise KindError(msg)
         pieces = [list(self._pieces(x)) for x in texts]
         # what comes twice, as greetings and punctuation do, is translated once
         once = {tuple(ids): piece for parts in pieces for piece, ids in parts}
