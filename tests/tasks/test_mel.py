@@ -185,6 +185,11 @@ def test_resampling_needs_a_package(monkeypatch):
     ("call", "error", "message"),
     [
         (lambda: Mel(rate=0), ValueRangeError, "rate must be 1,000 to 192,000 samples a second, "),
+        (
+            lambda: Mel(rate=192_001),
+            ValueRangeError,
+            "rate must be 1,000 to 192,000 samples a second, got 192001",
+        ),
         (lambda: Mel(features=0), ValueRangeError, "features must be 1 to 512 bands, got 0"),
         (lambda: Mel(window=math.nan), ValueRangeError, "window must be a sample (0.000125 s) to"),
         (lambda: Mel(hop=0.0), ValueRangeError, "hop must be a sample (0.000125 s) to a second, "),

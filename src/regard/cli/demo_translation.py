@@ -42,7 +42,7 @@ def show(path: Path | None) -> None:
         write(f"No translation to see: no model {MODEL} came with this regard\n")
         return
     write(f"Attention at work, in the model {MODEL}:\n\n")
-    found = Translator.load(MODEL)(SENTENCES)
+    found = Translator.load(shipped_models()[MODEL])(SENTENCES)
     widest = max(columns_of(translation.source) for translation in found)
     for translation in found:
         write(f"  {padded(translation.source, widest)}  {translation.text}\n")

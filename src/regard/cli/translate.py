@@ -223,6 +223,6 @@ def _object(translation: Translation) -> dict[str, Any]:
     if translation.parts:
         whole["parts"] = [_object(part) for part in translation.parts]
     else:
-        rows = translation.weights.tolist()
+        rows = translation.look().tolist()  # not kept: those of a long text fill the memory
         whole["weights"] = [[clean(round(weight, DIGITS)) for weight in row] for row in rows]
     return whole
