@@ -129,6 +129,26 @@ def test_show_and_figure(runs, sounds, tmp_path, capsys):
     assert len(got.err.splitlines()) == 6 + 2 + 1
 
 
+def test_a_figure_of_a_text_that_is_no_name_of_a_file(runs, tmp_path, capsys):
+    pytest.importorskip("matplotlib")
+    said(capsys, "sweet " * 1000, "--figure", tmp_path / "x.svg", "--model", runs["text"])
+    said(capsys, "/", "--figure", tmp_path / "y.svg", "--model", runs["text"])
+    assert (tmp_path / "x.svg").exists()
+    assert (tmp_path / "y.svg").exists()
+
+
+def test_a_figure_is_of_one(runs, sounds, tmp_path, capsys):
+    pytest.importorskip("matplotlib")
+    images = write_images(tmp_path / "x.npz", 3)
+    for kind, path in (("sound", sounds), ("images", images)):
+        words = (path, "--figure", tmp_path / "x.png", "--model", runs[kind])
+        got = said(capsys, *words, code=2)
+        assert got.err == (
+            f"regard: --figure draws one PATH_OR_TEXT, and there are several in {path}\n"
+        )
+        assert got.out == ""
+
+
 @pytest.mark.parametrize(
     ("words", "complaint"),
     [

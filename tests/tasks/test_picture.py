@@ -115,8 +115,9 @@ def test_photographs_are_turned_upright():
 
 
 def test_a_damaged_note_about_turning_is_no_matter():
-    content = encoded(PIL.Image.fromarray(COLOURS), exif=b"Exif\0\0II*\0rubbish that is no exif")
-    assert np.array_equal(read_picture(write(content)), COLOURS)
+    for note in (b"II*\0rubbish that is no exif", b"rubbish that is no exif"):
+        content = encoded(PIL.Image.fromarray(COLOURS), exif=b"Exif\0\0" + note)
+        assert np.array_equal(read_picture(write(content)), COLOURS)
 
 
 def test_the_first_of_a_moving_picture():
@@ -131,6 +132,8 @@ def test_channels():
     assert read_picture(red, channels=3).tolist() == [[[255, 0, 0]]]
     grey = write(encoded(PIL.Image.new("L", (1, 1), 9)))
     assert read_picture(grey, channels=3).tolist() == [[[9, 9, 9]]]
+    yellow = np.array([[[255, 255, 0]]], np.uint8)
+    assert with_channels(yellow, 1).tolist() == [[[226]]]  # 225.93
     every = np.repeat(np.arange(256, dtype=np.uint8)[:, None, None], 3, axis=2)
     assert np.array_equal(with_channels(every, 1)[..., 0, 0], np.arange(256))
     many = np.zeros((5, 4, 3, 1), np.uint8)

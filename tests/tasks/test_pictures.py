@@ -62,6 +62,7 @@ def test_a_folder_of_folders():
 def test_colours_in_one_are_channels_in_all():
     put("d/a/1.png", grey())
     put("d/b/2.png", PIL.Image.new("RGB", (1, 1), "red"))
+    put("d/b/3.png", grey())
     pictures = read_pictures(Path("d"))
     assert pictures.channels == 3
     assert pictures.images[0].tolist() == [[[7] * 3] * 3] * 2

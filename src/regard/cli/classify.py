@@ -78,7 +78,7 @@ def _check(args: argparse.Namespace) -> None:
         msg = "--json prints all labels anyway; leave --top out"
         raise ValueRangeError(msg)
     if args.figure is not None:
-        if len(args.what) != 1 or Path(args.what[0]).is_dir():
+        if len(args.what) != 1:
             msg = f"--figure draws one PATH_OR_TEXT, got {len(args.what) or 'none'}"
             raise ValueRangeError(msg)
         from regard.viewing import figures  # noqa: PLC0415 - imports torch
@@ -108,7 +108,8 @@ def run(args: argparse.Namespace) -> int:
         raise ValueRangeError(msg)
     answer = _Answer(args, classifier)
     if classifier.kind != "text":
-        answer.all(answer.found(args.what))
+        things = answer.found(args.what)
+        answer.all(things if args.figure is None else _only(things, args.what[0]))
     elif args.what:
         answer.all(_Named(text, text) for text in map(word, args.what))
     else:  # a line is answered before the next one is typed
@@ -117,6 +118,15 @@ def run(args: argparse.Namespace) -> int:
 
 
 _PLURAL = {"text": "texts", "sound": "WAV files", "images": "image files"}
+
+
+def _only(things: Iterator[_Named], name: str) -> list[_Named]:
+    """The one thing there is to draw."""
+    few = list(islice(things, 2))
+    if len(few) > 1:
+        msg = f"--figure draws one PATH_OR_TEXT, and there are several in {name}"
+        raise ValueRangeError(msg)
+    return few
 
 
 class _Answer:

@@ -39,7 +39,8 @@ def test_the_live_line_has_loss_and_speed_from_the_first_step_on(shown):
 
 def test_a_gpu_is_not_waited_for_at_each_step(shown, monkeypatch):
     monkeypatch.setattr(trainer, "PEEK", 1000.0)
-    losses = [re.search(r"loss (\S+)", text)[1] for text in shown(10, log_every=6)]
+    texts = shown(10, log_every=6, validate_every=1000)
+    losses = [re.search(r"loss (\S+)", text)[1] for text in texts]
     assert len(losses) == 20
     # looked at in the first step, then written down in every sixth
     assert [i for i in range(1, 20) if losses[i] != losses[i - 1]] == [5, 11, 17]
@@ -49,6 +50,13 @@ def test_and_is_looked_at_again_after_seconds(shown, monkeypatch):
     monkeypatch.setattr(trainer, "PEEK", -1.0)
     losses = [re.search(r"loss (\S+)", text)[1] for text in shown(10, log_every=50)]
     assert len(set(losses)) > 10
+
+
+def test_what_is_said_of_a_validation_has_the_loss_of_its_step(shown, monkeypatch, capsys):
+    monkeypatch.setattr(trainer, "PEEK", 1000.0)
+    shown(10, log_every=50)
+    said = re.findall(r"^step \d+, epoch \d: loss (\S+),", capsys.readouterr().err, re.MULTILINE)
+    assert len(set(said)) == 2
 
 
 def test_the_loss_of_the_live_line_is_that_of_the_log(shown, monkeypatch, tmp_path):

@@ -21,9 +21,9 @@ from regard.tasks.classification.forms import (
     Sounds,
     Texts,
     all_given,
-    form_from,
     stacked,
 )
+from regard.tasks.classification.kept_forms import form_from
 from regard.tasks.classification.names import names_from
 from regard.tasks.classification.settings import ClassificationSettings, model_of
 from regard.tasks.classification.taken import Anything, taken

@@ -16,7 +16,6 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from regard.errors import FileError
 from regard.tasks.classification.settings import ClassificationSettings
 from regard.tasks.mel import Mel
 from regard.tasks.patches import patches
@@ -30,7 +29,6 @@ __all__ = [
     "Sounds",
     "Texts",
     "all_given",
-    "form_from",
     "mel_of",
     "stacked",
 ]
@@ -38,7 +36,6 @@ __all__ = [
 Numbers: TypeAlias = NDArray[Any]
 
 LEAST = 1e-5  # deviation; a smaller one is rounding
-MOST = 1 << 16  # features of a frame, or channels
 
 
 class Given(NamedTuple):
@@ -64,7 +61,7 @@ class Form(Protocol):
         """Of the vocabulary, or features of a frame or a patch."""
 
     def learned(self) -> dict[str, bytes]:
-        """What a run keeps of it, for ``form_from``."""
+        """What a run keeps of it, for ``regard.tasks.classification.kept_forms``."""
 
     def prepared(self, content: Any) -> Numbers:  # noqa: ANN401 - a text or an array
         """The content of an example as numbers."""
@@ -227,52 +224,6 @@ def all_given(form: Form, numbers: Sequence[Numbers]) -> list[Given]:
 def mel_of(settings: ClassificationSettings) -> Mel:
     """What makes frames of samples, by the settings."""
     return Mel(rate=settings.rate, features=settings.mel_features, hop=settings.hop)
-
-
-def form_from(learned: Mapping[str, bytes], where: str) -> Form:
-    """The form a run keeps.
-
-    Raises:
-        FileError: it is damaged, or of something else; ``where`` is how messages name it.
-
-    """
-    try:
-        return _form(json.loads(learned["input"]), learned, where)
-    except FileError:
-        raise
-    except (KeyError, TypeError, ValueError, RecursionError) as cause:
-        msg = f"{where}: input.model is not what `regard train classification` writes"
-        raise FileError(msg) from cause
-
-
-def _form(told: dict[str, Any], learned: Mapping[str, bytes], where: str) -> Form:
-    """The form that JSON tells of; what is wrong raises any error of a wrong value."""
-    kind = told["kind"]
-    if kind == "text":
-        return Texts(Vocabulary(learned["words"], name=f"{where}: words.model"))
-    mean, deviation = _numbers(told["mean"]), _numbers(told["deviation"])
-    if len(mean) == len(deviation) and min(deviation) > 0:
-        if kind == "sound" and told["features"] == len(mean):
-            rate, features = _whole(told["rate"]), _whole(told["features"])
-            mel = Mel(rate=rate, features=features, hop=told["hop"], window=told["window"])
-            return Sounds(mel, mean, deviation)
-        if kind == "images" and len(mean) in {1, 3}:
-            return Images(_whole(told["patch"]), mean, deviation)
-    raise ValueError
-
-
-def _numbers(values: object) -> list[float]:
-    if not isinstance(values, list) or not 1 <= len(values) <= MOST:
-        raise ValueError
-    if not all(isinstance(x, float) and math.isfinite(x) for x in values):
-        raise ValueError
-    return values
-
-
-def _whole(value: object) -> int:
-    if type(value) is not int or not 1 <= value <= MOST * MOST:
-        raise ValueError
-    return value
 
 
 def _json(told: Mapping[str, Any]) -> bytes:

@@ -13,7 +13,8 @@ from torch import nn
 from regard.models.classifier import Classifier
 from regard.tasks.classification.corpus import Corpus, read_corpus
 from regard.tasks.classification.epochs import Epochs
-from regard.tasks.classification.forms import Form, Images, Sounds, Texts, form_from, mel_of
+from regard.tasks.classification.forms import Form, Images, Sounds, Texts, mel_of
+from regard.tasks.classification.kept_forms import form_from
 from regard.tasks.classification.losses import Losses
 from regard.tasks.classification.names import names_from, names_to
 from regard.tasks.classification.ready import ready

@@ -102,7 +102,7 @@ def find(
     try:
         kept = Kept(*run.load_last()) if run.has_last else None
         if kept is not None:
-            assert kept.progress is not None  # it can be read
+            Progress.from_json(kept.about.get("progress"))  # refused here, or never
             own = replace(own, **kept.about.get("limits", {}))
         return Found(_merged(own, settings, given, out), run, kept)
     except BaseException:

@@ -35,7 +35,12 @@ class TrainingSettings:
     accumulate: int = setting(1, "batches to one step", low=1, high=10_000)
     epochs: int = setting(40, "at most", low=1, high=LARGE)
     steps: int = setting(0, "at most; 0: as many as the epochs have", low=0, high=LARGE)
-    minutes: float = setting(0.0, "at most, of steps and validations; 0: any", low=0.0, high=1e6)
+    minutes: float = setting(
+        0.0,
+        "at most, of steps and validations, counted anew when it goes on; 0: any",
+        low=0.0,
+        high=1e6,
+    )
     learning_rate: float = setting(1e-3, "at its highest", low=0.0, high=10.0)
     warmup: int = setting(500, "steps in which the learning rate rises", low=0, high=LARGE)
     schedule: str = setting(

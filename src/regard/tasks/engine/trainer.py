@@ -165,7 +165,7 @@ class Trainer:
 
     def _standing(self) -> Standing:
         p = self.progress
-        self._peek()
+        self._peek(PEEK)
         done = p.step - self._first_step
         left = self._ends - time.monotonic()
         if done:
@@ -178,10 +178,10 @@ class Trainer:
         known = max(left, 0.0) if left < float("inf") else None
         return Standing(p.step, p.total, p.number, loss, pace, score, known)
 
-    def _peek(self) -> None:
-        """Look at the loss and the speed since the last row of the log, if that was long ago."""
+    def _peek(self, wait: float) -> None:
+        """Look at loss and speed since the last row of the log, if so many seconds have passed."""
         p, now = self.progress, time.monotonic()
-        if p.row_tokens and self._pace.tokens and now - self._seen > PEEK:
+        if p.row_tokens and self._pace.tokens and now - self._seen > wait:
             loss = float(self.loss) * self.world.size / p.row_tokens  # of this process alone
             self._shown, self._seen = (loss, self._pace.speed), now
 
@@ -191,6 +191,7 @@ class Trainer:
     def _validate(self) -> bool:
         """Judge the weights, keep them, and the best; False if there was no time to."""
         p, start = self.progress, time.perf_counter()
+        self._peek(-1.0)
         self.live.show(lambda: f"{self._standing()}  validating", now=True)
         judged = self._judged()
         if judged is None:
