@@ -64,7 +64,7 @@ def test_labels(given, labels):
     [
         (np.array([0, 255], np.int64), [0, 255]),
         (np.array([0, 255], np.uint16), [0, 255]),
-        (np.array([0, 257, 65535], np.uint16), [0, 1, 255]),
+        (np.array([0, 257, 1000, 65535], np.uint16), [0, 1, 4, 255]),
         (np.array([0, 0.5, 1]), [0, 128, 255]),
         (np.array([0, 0.5, 1], np.float16), [0, 128, 255]),
         (np.array([0, 0.6, 254.4, 255], np.float32), [0, 1, 254, 255]),
@@ -143,6 +143,7 @@ REFUSED = (
                                       "got float64 [2, 2]"),
         (made(x=IMAGES, y=[0.5, 1]), "labels must be whole numbers or words, got fractions"),
         (made(x=IMAGES, y=[np.nan, 1]), "labels must be whole numbers or words, got fractions"),
+        (made(x=IMAGES, y=[np.inf, 1]), "labels must be whole numbers or words, got fractions"),
         (made(x=IMAGES, y=["a", " "]), "picture 1 has an empty label"),
         (made(x=IMAGES[:0], y=[]), "there is no picture in it, the array is [0, 3, 4]"),
         (made(x=IMAGES[:, :0], y=[1, 2]), "there is no picture in it, the array is [2, 0, 4]"),

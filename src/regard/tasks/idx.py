@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 import math
-import os
 import struct
 import zlib
 from pathlib import Path
@@ -24,7 +23,6 @@ BYTES = 8  # the number of the type that is read
 AXES = 4  # at most
 LARGEST = 1 << 31  # bytes of an array
 PIECE = 1 << 24
-SHRINKS = 1040  # gzip cannot make more than this of a byte
 
 
 def is_idx(path: Path) -> bool:
@@ -47,10 +45,8 @@ def read_idx(path: Path) -> NDArray[np.uint8]:
 
     """
     with open_plain(path) as file:
-        size = os.fstat(file.fileno()).st_size
-        content = _content(file)
         try:
-            return _array(path, content, size * (1 if content is file else SHRINKS))
+            return _array(path, _content(file))
         except (gzip.BadGzipFile, EOFError, zlib.error) as cause:
             msg = f"{shown(path)}: the gzip file is damaged or cut off ({cause}); get it again"
             raise FileError(msg) from cause
@@ -62,8 +58,7 @@ def _content(file: BinaryIO) -> BinaryIO:
     return gzip.GzipFile(fileobj=file) if packed else file  # type: ignore[return-value]
 
 
-def _array(path: Path, content: BinaryIO, most: int) -> NDArray[np.uint8]:
-    """The array; ``most`` is what the file could hold."""
+def _array(path: Path, content: BinaryIO) -> NDArray[np.uint8]:
     head = content.read(4)
     if len(head) < 4 or head[:2] != b"\0\0" or not 1 <= head[3] <= AXES:  # noqa: PLR2004
         msg = (
@@ -84,12 +79,11 @@ def _array(path: Path, content: BinaryIO, most: int) -> NDArray[np.uint8]:
         msg = f"{shown(path)}: the IDX file has {promised:,} bytes; at most {LARGEST:,} are read"
         raise FileError(msg)
     data = bytearray()
-    # no more is set aside than the file could hold, whatever it promises
-    while promised <= most and (piece := content.read(min(PIECE, promised + 1 - len(data)))):
+    # no more is set aside than there is, whatever the file promises
+    while piece := content.read(min(PIECE, promised + 1 - len(data))):
         data += piece
     if len(data) != promised:
         there = "more" if len(data) > promised else f"{len(data):,}"
-        there = there if promised <= most else "by far not as many"
         msg = (
             f"{shown(path)}: the IDX file promises {' x '.join(map(str, shape))} = {promised:,} "
             f"bytes, and there are {there}; get it again"
