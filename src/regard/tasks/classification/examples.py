@@ -72,7 +72,7 @@ def read_examples(
 
     Args:
         path: a label and a text in each row (``regard.tasks.labelled``); a folder or a list of
-            WAV files (``regard.tasks.sounds``); or a folder tree, an .npz or IDX files of images
+            WAV files (``regard.tasks.sound``); or a folder tree, an .npz or IDX files of images
             (``regard.tasks.pictures``).
         settings: how frames are made of sound.
         kind: "text", "sound" or "images"; "auto" finds out.
