@@ -76,22 +76,34 @@ def test_a_small_run(monkeypatch, tmp_path, capsys):
     assert [line.split()[0] for line in printed[1:]] == [row.case for row in rows]
 
 
+def exactly(case, ours):
+    """The peer in float64."""
+    exact = translation._peer(case, "float32", ours, CPU)
+    exact.model.double()
+    return exact
+
+
 @pytest.mark.parametrize("case", CASES, ids=NAMES)
 def test_another_network_is_not_timed(case, batches):
     ours, peer = pair(case)
-    translation.agree(case.name, "them", ours, peer, batches[0])
+    exact = exactly(case, ours)
+    translation.agree(case.name, "them", ours, peer, exact, batches[0])
     with torch.no_grad():
         peer.model.source_embedding.weight[:, 0] += 1
     with pytest.raises(WrongAnswerError, match=f"{case.name}, them: a loss of"):
-        translation.agree(case.name, "them", ours, peer, batches[0])
+        translation.agree(case.name, "them", ours, peer, exact, batches[0])
 
 
 @pytest.mark.parametrize("case", CASES, ids=NAMES)
-def test_another_gradient_is_not_timed(case, batches):
+@pytest.mark.parametrize("wrong", ["theirs", "ours"])
+def test_another_gradient_is_not_timed(case, wrong, batches):
     ours, peer = pair(case)
-    peer.model.source_embedding.weight.register_hook(lambda x: x * 1.01)
-    with pytest.raises(WrongAnswerError, match=r"them: gradients are off by 9\.9e-03"):
-        translation.agree(case.name, "them", ours, peer, batches[0])
+    exact = exactly(case, ours)
+    changed, much = (peer, 1.01) if wrong == "theirs" else (ours, 1.001)
+    changed.model.source_embedding.weight.register_hook(lambda x: x * much)
+    said = "off by 1.0e-02, and ours by" if wrong == "theirs" else "and ours by 1.0e-03"
+    with pytest.raises(WrongAnswerError, match=f"them: gradients are .*{said}"):
+        translation.agree(case.name, "them", ours, peer, exact, batches[0])
 
 
 def test_steps_that_lead_nowhere_are_not_timed(monkeypatch, batches):

@@ -38,7 +38,7 @@ def test_of_two_translations_the_first():
 
 
 def test_a_letter_that_says_what_is_named_may_be_left_out():
-    letters = "甲乙丙丁戊己庚辛"
+    letters = "甲乙丙"
     rows = [(f"{x}{x}", f"X{i}") for i, x in enumerate(letters)]
     with_city = [(f"{x}{x}市", f"X{i}") for i, x in enumerate(letters)]
     found = names_in(pairs(*rows, *with_city, ("西安市", "Xian"), ("西安语", "Xianish")))

@@ -17,7 +17,7 @@ __all__ = ["names_in", "swapped", "unstopped"]
 
 MOST_WORDS, MOST_LETTERS = 3, 12  # of a name
 LEAST_LETTERS = 2  # of a name in Chinese: one may be a part of any word
-ALIKE = 8  # names that show that a last letter may be left out
+ALIKE = 3  # names that show that a last letter may be left out
 STOPS = "。．.！!"  # noqa: RUF001 - those of Chinese, too
 WORD = re.compile(r"[^\W\d_][\w'’-]*")  # noqa: RUF001 - the apostrophe that is printed
 
