@@ -46,3 +46,12 @@ def test_errors_have_a_scale(scores):
     said = [x.get_text() for x in errors.get_yticklabels()]
     assert len(said) > 2
     assert [float(x) for x in said] == pytest.approx(list(errors.get_yticks()))
+
+
+def test_the_scale_ends_below_the_smallest_error():
+    curves = [
+        Curve("cnn", (10, 100), (90.0, 99.6), (1.0, 0.399), (1.0, 1.0)),
+        Curve("rnn", (10, 100), (90.0, 100.0), (1.0, 0.0), (1.0, 1.0)),
+    ]
+    low, _ = learning_curves(curves, "images").axes[0].get_ylim()
+    assert low == pytest.approx(0.2)

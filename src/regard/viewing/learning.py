@@ -12,6 +12,7 @@ from regard.viewing.figures import FAINT, INK, LOOK, Axes, Figure
 
 __all__ = ["Curve", "learning_curves"]
 
+FLAWLESS = 1e-3  # per cent wrong that stand for none: a logarithm needs some
 # Okabe and Ito's colours, told apart by colour-blind readers, and a shape each
 LOOKS = (
     ("#D55E00", "o"),
@@ -61,7 +62,7 @@ def learning_curves(curves: Sequence[Curve], unit: str, title: str = "") -> Figu
         )
         errors, times = figure.subplots(1, 2, width_ratios=(3, 2))
         for curve, (color, marker) in zip(curves, LOOKS, strict=False):
-            wrong = [max(100 - score, 1e-3) for score in curve.scores]
+            wrong = [max(100 - score, FLAWLESS) for score in curve.scores]
             bars = [0.0 if math.isnan(x) else min(x, 0.99 * w) for x, w in _pairs(curve, wrong)]
             errors.errorbar(
                 curve.sizes, wrong, bars, color=color, marker=marker, label=curve.name, capsize=3
@@ -71,11 +72,18 @@ def learning_curves(curves: Sequence[Curve], unit: str, title: str = "") -> Figu
         _frame(times, "Time of a training", "seconds", unit)
         times.set_ylim(bottom=0)
         errors.set_yscale("log")
+        errors.set_ylim(bottom=_lowest(curves) / 2)  # a bar down to nearly nothing says nothing
         _percents(errors)
         figure.legend(loc="outside lower center", ncols=len(curves), frameon=False)
         if title:
             figure.suptitle(title, x=0.01, horizontalalignment="left", fontsize=9.5, color=FAINT)
     return figure
+
+
+def _lowest(curves: Sequence[Curve]) -> float:
+    """The smallest error that is one."""
+    wrong = [100 - score for curve in curves for score in curve.scores]
+    return min((x for x in wrong if x > FLAWLESS), default=FLAWLESS)
 
 
 def _pairs(curve: Curve, wrong: Sequence[float]) -> list[tuple[float, float]]:
