@@ -22,6 +22,23 @@ def test_a_call_means_what_score_and_mask_mean(score, mask):
         assert torch.equal(call.allowed(2, 5), seen[:, 2:5])
 
 
+@pytest.mark.parametrize("mask", MASKS)
+@pytest.mark.parametrize("score", SCORES)
+def test_parts_of_a_call(score, mask):
+    q, k, v = qkv(3, 2, n=7, m=9, d=4, v=5, dtype=torch.float64)
+    the_mask = MASKS[mask](3, 7, 9)
+    call = make_call(q, k, v, SCORES[score](4, 2).form(q, k), the_mask)
+    some = (1, 6, 2, 3, 8)  # every second query from 1 to 6, the keys from 3 to 8
+    wanted = call.scores()
+    torch.testing.assert_close(call.scores(*some), wanted[:, 1:6:2, 3:8], rtol=1e-12, atol=1e-12)
+    seen = call.allowed()
+    assert torch.equal(call.allowed(*some), seen[:, 1:6:2, 3:8])
+    for b in range(6):
+        one = call.entry(b)
+        torch.testing.assert_close(one.scores(), wanted[b : b + 1], rtol=1e-12, atol=1e-12)
+        assert torch.equal(one.allowed(), seen[b : b + 1])
+
+
 def test_what_is_shared_is_kept_once():
     q, k, v = qkv(3, 2, n=7, m=7, d=4, v=5)
 

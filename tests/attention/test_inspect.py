@@ -21,7 +21,7 @@ from regard import (
     top,
     weights,
 )
-from regard.attention import inspect
+from regard.attention import rows
 from regard.testing import qkv
 from tests.cases import MASKS, SCORES
 
@@ -39,7 +39,7 @@ def written_out(score, mask):
 def pieces(request, monkeypatch):
     """Once all rows at a time, once a few."""
     if request.param == "in pieces":
-        monkeypatch.setattr(inspect, "_AT_A_TIME", 6 * 70 * 6 * 7)
+        monkeypatch.setattr(rows, "AT_A_TIME", 6 * 70 * 6 * 7)
 
 
 @pytest.mark.parametrize("mask", MASKS)
@@ -90,6 +90,21 @@ def test_uneven_cells_hold_what_they_say():
         for c in range(3):
             wanted = w[..., rows == r, :][..., cols == c].sum(-1).mean(-1)
             torch.testing.assert_close(grid[..., r, c], wanted)
+
+
+@pytest.mark.parametrize("reduce", ["mass", "max"])
+def test_a_part_of_the_picture_and_a_sample_of_it(reduce):
+    w = weights(Q, K, mask=Causal(20))
+    part = {"rows": slice(10, 40), "cols": slice(-60, None), "reduce": reduce, "mask": Causal(20)}
+    narrow = w[..., 10:40, 10:].unflatten(-1, (6, 10))
+    narrow = narrow.sum(-1) if reduce == "mass" else narrow.amax(-1)
+    tall = narrow.unflatten(-2, (6, 5))
+    wanted = tall.mean(-2) if reduce == "mass" else tall.amax(-2)
+    torch.testing.assert_close(overview(Q, K, cells=6, **part), wanted)
+    torch.testing.assert_close(overview(Q, K, cells=6, every=5, **part), tall[..., 2, :])
+    message = "every must be at most 5, the queries that a row of cells has at least, got 6"
+    with pytest.raises(ValueRangeError, match=message):
+        overview(Q, K, cells=6, every=6, **part)
 
 
 def test_a_query_that_sees_nothing_gives_nothing():

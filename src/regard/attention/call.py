@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import torch
@@ -62,28 +62,66 @@ class Call:
             return lo, torch.full_like(lo, self.m)
         return _by_sequence(self.lo, shape[0]), _by_sequence(self.hi, shape[0])
 
-    def allowed(self, start: int = 0, stop: int | None = None) -> Tensor:
-        """The mask of the queries from start to stop written out, [B, r, m]."""
-        i = torch.arange(start, self.n if stop is None else stop, device=self.q.device)
-        j = torch.arange(self.m, device=self.q.device)
-        lo, hi = (x[:, start:stop].unsqueeze(-1) for x in self.bounds())
+    def entry(self, b: int) -> Call:
+        """The call of one batch entry alone, a view."""
+
+        def by_head(x: Tensor | None) -> Tensor | None:
+            return None if x is None else x[b % x.shape[0]].unsqueeze(0)
+
+        def by_sequence(x: Tensor | None) -> Tensor | None:
+            return None if x is None else x[b // (self.q.shape[0] // x.shape[0])].unsqueeze(0)
+
+        return replace(
+            self,
+            q=self.q[b : b + 1],
+            k=self.k[b : b + 1],
+            v=self.v[b : b + 1],
+            p0=by_head(self.p0),
+            p1=by_head(self.p1),
+            table=by_head(self.table),
+            lo=by_sequence(self.lo),
+            hi=by_sequence(self.hi),
+            dense=by_sequence(self.dense),
+        )
+
+    def allowed(
+        self,
+        start: int = 0,
+        stop: int | None = None,
+        step: int = 1,
+        left: int = 0,
+        right: int | None = None,
+    ) -> Tensor:
+        """The mask of every step-th query from start to stop, on the keys from left to right."""
+        i = torch.arange(start, self.n if stop is None else stop, step, device=self.q.device)
+        j = torch.arange(left, self.m if right is None else right, device=self.q.device)
+        lo, hi = (x[:, start:stop:step].unsqueeze(-1) for x in self.bounds())
         seen = (lo <= j) & (j < hi)
         if self.not_self:
             seen = seen & (i[:, None] != j)
         if self.dense is None:
             return seen
-        return seen & _by_sequence(self.dense[:, start:stop], self.q.shape[0])
+        return seen & _by_sequence(self.dense[:, start:stop:step, left:right], self.q.shape[0])
 
-    def scores(self, start: int = 0, stop: int | None = None) -> Float[Tensor, "B r m"]:
-        """The scores of the queries from start to stop, before the mask: the definition."""
+    def scores(
+        self,
+        start: int = 0,
+        stop: int | None = None,
+        step: int = 1,
+        left: int = 0,
+        right: int | None = None,
+    ) -> Float[Tensor, "B r c"]:
+        """The scores of the same queries and keys, before the mask: the definition."""
         stop = self.n if stop is None else stop
         batch = self.q.shape[0]
         p0, p1 = (None if p is None else _by_head(p, batch) for p in (self.p0, self.p1))
-        s = Form(self.q[:, start:stop], self.k, self.phi, p0, p1, self.scale).pairwise()
+        s = Form(
+            self.q[:, start:stop:step], self.k[:, left:right], self.phi, p0, p1, self.scale
+        ).pairwise()
         if self.table is None:
             return s
-        i = torch.arange(start, stop, device=self.q.device)
-        j = torch.arange(self.m, device=self.q.device)
+        i = torch.arange(start, stop, step, device=self.q.device)
+        j = torch.arange(left, self.m if right is None else right, device=self.q.device)
         bias = self.table.to(s.dtype)[:, j - i[:, None] + self.n - 1]
         return s + _by_head(bias, batch)
 

@@ -6,8 +6,9 @@ import pytest
 import torch
 
 from regard import Additive, Causal, Dense, Dot, Gaussian, Lengths, NotSelf, Slope, Window
-from regard.attention import inspect
+from regard.attention import rows as source_of_rows
 from regard.attention.api import attend
+from regard.attention.rows import Rows
 from regard.testing import qkv
 
 N, M = 32, 64
@@ -32,7 +33,7 @@ TOLERANCE = 4e-6  # of the largest weight: a sum of a few hundred in float32
 
 @pytest.fixture(autouse=True)
 def on_the_gpu(monkeypatch, small_tiles):
-    monkeypatch.setattr(inspect, "why_not_triton", lambda *_: "")
+    monkeypatch.setattr(source_of_rows, "why_not_triton", lambda *_: "")
 
 
 def made(dtype, device, score="dot", mask="all"):
@@ -59,6 +60,18 @@ def close(got, wanted):
     assert worst <= TOLERANCE * max(wanted.abs().max().item(), 1e-30), worst
 
 
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("mask", ["all", "lengths", "window", "dense"])
+def test_one_entry_and_some_of_its_rows(dtype, mask, device, triton):
+    q, k, score, mask = made(dtype, device, "slope", mask)
+    w = truth(q, k, score, mask)
+    for b in range(2):
+        one = Rows(q, k, score, mask).entry(b)
+        assert one.look is not None
+        close(one.rectangle(3, 30, 17, 64), w[b : b + 1, 3:30, 17:64])
+        close(torch.cat([x for _, x in one.blocks(2, 30, 5)], 1), w[b : b + 1, 2:30:5])
+
+
 LOOKS = [
     *((torch.bfloat16, "dot", mask) for mask in MASKS),
     *((torch.float32, "dot", mask) for mask in MASKS),
@@ -71,7 +84,7 @@ LOOKS = [
 def test_every_look_is_that_of_the_definition(dtype, score, mask, device, triton):
     q, k, score, mask = made(dtype, device, score, mask)
     w = truth(q, k, score, mask)
-    rows = inspect._Rows(q, k, score, mask)
+    rows = Rows(q, k, score, mask)
     assert rows.look is not None
     close(rows.look.weights(slice(3, 30), slice(17, 64)), w[:, 3:30, 17:64])
     surprise = torch.where(w > 0, -w * w.log(), 0.0).sum(-1)
@@ -115,7 +128,7 @@ def test_one_sweep_finds_normalisers_and_cells(
     monkeypatch.setattr(triton.inspection, "SCRATCH", scratch)
     q, k, score, mask = made(torch.bfloat16, device, score, mask)
     wanted = pooled(truth(q, k, score, mask), 4, 2, reduce)
-    got = inspect._Rows(q, k, score, mask).look.overview(4, 2, reduce)
+    got = Rows(q, k, score, mask).look.overview(4, 2, reduce)
     assert swept == [(4, 2, reduce)]
     close(got, wanted)
 
@@ -127,7 +140,7 @@ def test_cells_of_any_size_hold_what_they_say(dtype, mask, reduce, device, trito
     monkeypatch.setattr(triton.inspection, "FEWEST", 1)
     q, k, score, mask = made(dtype, device, mask=mask)
     w = truth(q, k, score, mask)
-    got = inspect._Rows(q, k, score, mask).look.overview(3, 5, reduce)
+    got = Rows(q, k, score, mask).look.overview(3, 5, reduce)
     rows, cols = torch.arange(N) * 3 // N, torch.arange(M) * 5 // M
     for r in range(3):
         for c in range(5):
@@ -140,7 +153,7 @@ def test_cells_of_any_size_hold_what_they_say(dtype, mask, reduce, device, trito
 def test_a_row_with_nan_is_nan_in_its_cells_and_no_other(reduce, swept, device, triton):
     q, k, score, _ = made(torch.bfloat16, device)
     q[1, 20] = torch.nan
-    got = inspect._Rows(q, k, score, None).look.overview(4, 2, reduce)
+    got = Rows(q, k, score, None).look.overview(4, 2, reduce)
     spoiled = got.isnan()
     assert spoiled[1, 2].all()
     spoiled[1, 2] = False

@@ -1,22 +1,19 @@
-"""Record what a model attends to, while it runs as fast as ever."""
+"""What was captured: calls of attention, each with all that can be asked of its weights."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from torch import Tensor, nn
+from torch import Tensor
 
 from regard.attention import inspect
-from regard.attention.observed import observing
-from regard.errors import KindError, StateError, ValueRangeError
+from regard.errors import StateError
 from regard.masks import Mask
 from regard.scores import Score
-from regard.viewing.foreign import ForeignCalls
 
-__all__ = ["Captured", "Captures", "capture"]
+__all__ = ["Captured", "Captures"]
 
 
 @dataclass(frozen=True)
@@ -32,6 +29,7 @@ class Captured:
         k: [*b, heads, m, d].
         score: as it was.
         mask: as it was.
+        heads: the numbers of the heads that were chosen; None: all of them.
 
     """
 
@@ -40,6 +38,7 @@ class Captured:
     k: Tensor
     score: Score
     mask: Mask | None
+    heads: tuple[int, ...] | None = None
 
     def weights(self) -> Tensor:
         """All n x m weights, because you asked."""
@@ -96,68 +95,3 @@ class Captures(Sequence[Captured]):
     def add(self, call: Captured) -> None:
         """One more."""
         self._calls.append(call)
-
-
-@contextmanager
-def capture(
-    model: nn.Module, *, layers: Collection[str] | None = None, heads: Sequence[int] | None = None
-) -> Iterator[Captures]:
-    """Record every call of attention that a model makes inside the block.
-
-    Calls of ``regard.attend`` are seen, so every layer of regard's, of
-    ``scaled_dot_product_attention`` and of ``torch.nn.MultiheadAttention``. They run as they would
-    have, on the fused kernels they would have run on; what is kept are q, k, score and mask.
-
-    Args:
-        model: whose modules give the calls their names.
-        layers: names of modules, as ``names`` of the captures gives them; None: all.
-        heads: which heads to keep, by number; None: all.
-
-    >>> import torch
-    >>> from regard.viewing.capture import capture
-    >>> net = torch.nn.TransformerEncoderLayer(8, 2, 16, batch_first=True).eval()
-    >>> with capture(net) as seen:
-    ...     _ = net(torch.randn(1, 5, 8))
-    >>> seen.names, seen["self_attn"].weights().shape
-    (['self_attn'], torch.Size([1, 2, 5, 5]))
-
-    """
-    if not isinstance(model, nn.Module):
-        msg = f"capture takes a torch.nn.Module, got {type(model).__name__}"
-        raise KindError(msg)
-    names = dict(model.named_modules())
-    if unknown := sorted(set(layers or ()) - names.keys()):
-        msg = f"layers must be names of modules of the model, got {', '.join(map(repr, unknown))}"
-        raise ValueRangeError(msg)
-    inside: list[str] = []
-    found = Captures()
-
-    def note(q: Tensor, k: Tensor, score: Score, mask: Mask | None) -> None:
-        name = inside[-1] if inside else ""
-        if layers is not None and not any(name == x or name.startswith(f"{x}.") for x in layers):
-            return
-        q, k = q.detach(), k.detach()
-        if heads is not None:
-            q, k = (x[..., list(heads), :, :] for x in (q, k))
-        found.add(Captured(name, q, k, score.frozen(), mask))
-
-    with _entered(names, inside), observing(note), ForeignCalls(note):
-        yield found
-
-
-@contextmanager
-def _entered(names: dict[str, nn.Module], inside: list[str]) -> Iterator[None]:
-    """Keep ``inside`` the names of the modules that are running, the innermost last."""
-
-    def left(*_: object) -> None:
-        inside.pop()
-
-    hooks = []
-    for name, module in names.items():
-        hooks.append(module.register_forward_pre_hook(lambda *_, name=name: inside.append(name)))
-        hooks.append(module.register_forward_hook(left, always_call=True))
-    try:
-        yield
-    finally:
-        for hook in hooks:
-            hook.remove()
