@@ -11,11 +11,11 @@ JOBS ?= 2
 
 ON_GPU := PYTHONPATH=$(CURDIR)/src $(PYTHON)
 
-.PHONY: help demo test test-gpu test-keras check format battery bench bench-gpu clean
+.PHONY: help demo test test-gpu test-keras test-browser check check-page format battery bench bench-gpu page clean
 .DEFAULT_GOAL := help
 
 help:  ## show this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 # torch first and alone: its version decides which build everything after it is content with
 $(VENV)/ready: pyproject.toml constraints.txt
@@ -28,6 +28,11 @@ $(VENV)/ready: pyproject.toml constraints.txt
 $(VENV)/ready-bench: $(VENV)/ready
 	$(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt \
 		--editable '.[bench]'
+	touch $@
+
+$(VENV)/ready-browser: $(VENV)/ready
+	$(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt \
+		--editable '.[browser]'
 	touch $@
 
 # an environment of its own: `make test` must not depend on whether TensorFlow and JAX are there
@@ -46,7 +51,7 @@ test: $(VENV)/ready  ## every test, and every example in a docstring
 	@mkdir -p build; failed=0; pids=; \
 	for i in $$(seq 0 $$(($(JOBS) - 1))); do \
 		OMP_NUM_THREADS=1 $(BIN)/python -m pytest -p no:cacheprovider --shard $$i/$(JOBS) \
-			--doctest-modules src tests >build/test-$$i.txt 2>&1 & pids="$$pids $$!"; \
+			--doctest-modules --ignore tests/browser src tests >build/test-$$i.txt 2>&1 & pids="$$pids $$!"; \
 	done; \
 	for pid in $$pids; do wait $$pid || failed=1; done; \
 	for i in $$(seq 0 $$(($(JOBS) - 1))); do cat build/test-$$i.txt; done; \
@@ -78,11 +83,38 @@ test-keras-%: $(KERAS)/ready
 	KERAS_BACKEND=$* $(KERAS)/bin/python -m pytest -p no:cacheprovider --doctest-modules \
 		src/regard/keras tests/keras tests/examples/test_keras_width.py
 
-check: $(VENV)/ready  ## ruff (its rules and its format), mypy --strict, import-linter
+# Debian's Chromium: what pip's Playwright brings would be fetched from elsewhere. Noto for Chinese.
+test-browser: $(VENV)/ready-browser  ## the page in a real browser; installs Chromium where it may
+	@command -v chromium >/dev/null || [ -n "$$REGARD_CHROMIUM" ] || { \
+		if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+			apt-get update -qq && apt-get install -y -qq chromium fonts-noto-cjk >/dev/null; \
+		else \
+			echo "test-browser: no Chromium here; install the packages chromium and fonts-noto-cjk," >&2; \
+			echo "or say where one is: make test-browser REGARD_CHROMIUM=/path/to/chromium" >&2; exit 2; \
+		fi; }
+	OMP_NUM_THREADS=1 REGARD_BROWSER=required $(BIN)/python -m pytest -p no:cacheprovider tests/browser
+
+page/node_modules/.package-lock.json: page/package.json page/package-lock.json
+	@command -v npm >/dev/null || { \
+		echo "page: no npm here; install Node 18 or later, with npm" >&2; exit 2; }
+	cd page && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error
+	touch $@
+
+page: page/node_modules/.package-lock.json  ## the page's script and style, from page/src into the package
+	cd page && npm run --silent build
+
+check-page: page/node_modules/.package-lock.json  ## the page's types and tests, and that it is built from its sources
+	cd page && npm run --silent check && npm test --silent && node build.mjs ../build/page
+	@diff -rq build/page src/regard/viewing/built || { \
+		echo "check-page: src/regard/viewing/built is not what page/src gives; make page" >&2; exit 1; }
+
+check: $(VENV)/ready  ## ruff (its rules and its format), mypy --strict, import-linter; the page, where Node is
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	@if command -v npm >/dev/null; then $(MAKE) --no-print-directory check-page; \
+	else echo "check: no npm here, so the page was not checked"; fi
 
 format: $(VENV)/ready  ## ruff's fixes, and the code rewritten in its format
 	$(BIN)/ruff check --fix
@@ -109,4 +141,4 @@ bench-gpu:  ## attention on a GPU beside its peers: adds rows, and to REPORT.md;
 	fi
 
 clean:  ## remove the environment and what was built
-	rm -rf $(VENV) $(KERAS) build
+	rm -rf $(VENV) $(KERAS) build page/node_modules page/build
