@@ -45,8 +45,8 @@ the weights: gradients, the optimiser's state, what a step computes, and what wa
 """
 SOUND = """\
 One layer of an encoder (width 64, 4 heads) over the frames of one sound, forward + backward.
-Truncated, a frame looks at 64 frames on either side. Where full attention's cell is empty it was not
-measured: twice the frames take four times as long.
+Truncated, a frame looks at 64 frames on either side. Where full attention's cell is empty it was
+not measured: twice the frames take four times as long.
 """
 FROM = 2048  # exponents are fitted from here on: below, starting a call is what takes the time
 

@@ -39,7 +39,9 @@ if TYPE_CHECKING:
         Tricube,
         Uniform,
     )
+    from regard.viewing.capturing import capture
     from regard.viewing.heatmaps import show_heatmaps
+    from regard.viewing.looking import look
 
 __all__ = [
     "Additive",
@@ -75,9 +77,11 @@ __all__ = [
     "Window",
     "__version__",
     "attend",
+    "capture",
     "entropy",
     "explain",
     "layers",
+    "look",
     "masks",
     "models",
     "overview",
@@ -131,7 +135,9 @@ _HOME = {
         "Tricube",
         "Uniform",
     ),
+    "regard.viewing.capturing": ("capture",),
     "regard.viewing.heatmaps": ("show_heatmaps",),
+    "regard.viewing.looking": ("look",),
 }
 
 

@@ -161,7 +161,7 @@ def test_a_figure(run, tmp_path, capsys):
     [
         (["a", "--file", "b"], "tag takes a TEXT or --file, got both"),
         (["a", "--weights"], "--weights are printed with --json only; give that, too, or --show"),
-        (["a", "--head", "1"], "--layer and --head say what is drawn; give --show, --figure or"),
+        (["a", "--head", "1"], "--layer and --head say what is drawn; give --show, --figure, --p"),
         (["a", "b", "--figure", "c.png"], "--figure draws one TEXT, got 2"),
         (["--figure", "c.png"], "--figure draws one TEXT, got 0"),
         (["a", "--figure", "/dev/null"], "/dev/null is a device or a pipe, not a file"),

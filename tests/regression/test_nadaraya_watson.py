@@ -216,6 +216,16 @@ def test_repeated_places_do_not_drive_the_width_to_nothing():
     assert len(model.places_) == 60
 
 
+def test_what_is_kept_of_the_data_can_be_read():
+    x, y = np.array([[3.0], [0.0], [3.0], [1.0]]), np.array([1.0, 5.0, 2.0, 7.0])
+    model = NadarayaWatson().fit(x, y)
+    kept = zip(model.places_[:, 0], model.values_, model.counts_, strict=True)
+    np.testing.assert_allclose(sorted(kept), [(0, 5, 1), (1, 7, 1), (3, 1.5, 2)])
+    as_given = NadarayaWatson(bandwidth=1.0).fit(x, np.stack([y, -y], 1), [1, 2, 0, 3])
+    np.testing.assert_allclose(as_given.values_, [[1, -1], [5, -5], [7, -7]])
+    assert as_given.counts_.tolist() == [1, 2, 3]
+
+
 @pytest.mark.parametrize("empty", ["nearest", "mean", "nan", "raise"])
 def test_where_no_data_are_in_reach(empty):
     x, y = np.array([[0.0], [1.0], [10.0]]), np.array([1.0, 2.0, 6.0])

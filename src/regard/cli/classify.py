@@ -14,6 +14,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from regard.cli import pages
 from regard.cli.flags import number
 from regard.cli.streams import complain
 from regard.cli.terminals import has_colors, has_shades
@@ -64,6 +65,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         help="draw where it looked at one of them, as .png, .svg or .pdf: over the words, the "
         "spectrogram or the image",
     )
+    pages.flag(parser, "where it looked at one of them")
     add(
         "--device",
         choices=("cpu", "cuda"),
@@ -84,6 +86,11 @@ def _check(args: argparse.Namespace) -> None:
         from regard.viewing import figures  # noqa: PLC0415 - imports torch
 
         figures.check_path(args.figure)
+    if args.page is not None:
+        if len(args.what) != 1:
+            msg = f"--page shows one PATH_OR_TEXT, got {len(args.what) or 'none'}"
+            raise ValueRangeError(msg)
+        pages.check(args.page)
 
 
 class _Named(NamedTuple):
@@ -109,7 +116,8 @@ def run(args: argparse.Namespace) -> int:
     answer = _Answer(args, classifier)
     if classifier.kind != "text":
         things = answer.found(args.what)
-        answer.all(things if args.figure is None else _only(things, args.what[0]))
+        one = next((x for x in ("figure", "page") if getattr(args, x) is not None), None)
+        answer.all(things if one is None else _only(things, args.what[0], one))
     elif args.what:
         answer.all(_Named(text, text) for text in map(word, args.what))
     else:  # a line is answered before the next one is typed
@@ -120,11 +128,12 @@ def run(args: argparse.Namespace) -> int:
 _PLURAL = {"text": "texts", "sound": "WAV files", "images": "image files"}
 
 
-def _only(things: Iterator[_Named], name: str) -> list[_Named]:
+def _only(things: Iterator[_Named], name: str, flag: str) -> list[_Named]:
     """The one thing there is to draw."""
     few = list(islice(things, 2))
     if len(few) > 1:
-        msg = f"--figure draws one PATH_OR_TEXT, and there are several in {name}"
+        does = "draws" if flag == "figure" else "shows"
+        msg = f"--{flag} {does} one PATH_OR_TEXT, and there are several in {name}"
         raise ValueRangeError(msg)
     return few
 
@@ -196,6 +205,10 @@ class _Answer:
 
             figures.save(classified.draw(_title(name, classified)), self.args.figure)
             sys.stderr.write(f"The figure is in {self.args.figure}\n")
+        if self.args.page is not None:
+            sys.stdout.flush()
+            pages.of_classified(name, classified).save(self.args.page)
+            sys.stderr.write(f"The page is {self.args.page}\n")
 
 
 def _title(name: str, classified: Classified) -> str:

@@ -14,7 +14,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from regard.cli import columns, pictures
+from regard.cli import columns, pages, pictures
 from regard.cli.columns import shown
 from regard.cli.fitted import Fitted, fit, prediction_names, predictions
 from regard.cli.progress import progress
@@ -284,6 +284,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "band and the attention weights; for two a map; for more what was predicted beside what "
         "was measured",
     )
+    pages.flag(parser, "of one --x and one --y the data and the curve, with a width to move,")
     add("--json", action="store_true", help="print everything as JSON, and no table")
 
 
@@ -320,6 +321,17 @@ def _check(args: argparse.Namespace) -> None:
 
         columns.check_not_read(args.figure, sources)
         figures.check_path(args.figure)
+    if args.page is not None:
+        for flag in ("x", "y"):
+            names = [name for names in getattr(args, flag) for name in names]
+            if len(names) > 1:
+                msg = f"--page shows one --{flag}, got {', '.join(names)}"
+                raise ValueRangeError(msg)
+        if args.degree:
+            msg = "--page shows averages, --degree 0, got --degree 1; use --figure for lines"
+            raise ValueRangeError(msg)
+        columns.check_not_read(args.page, sources)
+        pages.check(args.page)
 
 
 @contextmanager
@@ -370,6 +382,10 @@ def run(args: argparse.Namespace) -> int:
         if args.figure is not None:
             with _stage(tell, seconds, "drawing", 0.8):
                 pictures.draw(fitted, args.figure)
+        if args.page is not None:
+            with _stage(tell, seconds, "showing", 0.9):
+                title = f"{y_names[0]} by {x_names[0]}"
+                pages.of_fit(fitted, title).save(args.page)
     fitted.seconds.update(seconds)
     if args.json:
         shown_too = found if places is not None and args.out is None else None
@@ -382,7 +398,7 @@ def run(args: argparse.Namespace) -> int:
 
 def _close(args: argparse.Namespace, found: dict[str, Array] | None, skipped: int) -> None:
     """What became of the predictions and the figure."""
-    if found is not None or args.figure is not None:
+    if found is not None or args.figure is not None or args.page is not None:
         sys.stdout.write("\n")
     if found is not None:
         if args.out is None:
@@ -399,3 +415,5 @@ def _close(args: argparse.Namespace, found: dict[str, Array] | None, skipped: in
             say(f"{skipped:,} {was.format(args.at)} skipped, with a value missing")
     if args.figure is not None:
         say(f"The fit is drawn in {args.figure}")
+    if args.page is not None:
+        say(f"The page is {args.page}")

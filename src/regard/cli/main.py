@@ -35,6 +35,7 @@ VERBS = {  # the module in regard.cli, and what `regard --help` says of it
     "tag": "the words of a text, a file or standard input, with a trained tagger",
     "train": "a translator, a tagger or a classifier from files",
     "translate": "a text, a file or standard input, with a trained translator",
+    "view": "where a model looks, in the browser",
 }
 
 OK, WRONG, INTERRUPTED, CLOSED = 0, 2, 130, 141  # the last two: 128 + SIGINT, 128 + SIGPIPE

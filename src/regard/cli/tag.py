@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from regard.cli import texts
+from regard.cli import pages, texts
 from regard.cli.flags import number
 from regard.cli.progress import progress
 from regard.errors import StateError, ValueRangeError
@@ -67,6 +67,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         metavar="PATH",
         help="save that drawing of one text there, as .png, .svg or .pdf",
     )
+    pages.flag(parser, "all layers and heads of one text")
     add(
         "--layer",
         type=lambda text: number(text, int, 1, 100),
@@ -95,9 +96,11 @@ def _check(args: argparse.Namespace) -> None:
     if args.weights and not args.json:
         msg = "--weights are printed with --json only; give that, too, or --show"
         raise ValueRangeError(msg)
-    drawn = args.show or args.figure is not None or args.weights
+    drawn = args.show or args.figure is not None or args.page is not None or args.weights
     if (args.layer or args.head) and not drawn:
-        msg = "--layer and --head say what is drawn; give --show, --figure or --weights, too"
+        msg = (
+            "--layer and --head say what is drawn; give --show, --figure, --page or --weights, too"
+        )
         raise ValueRangeError(msg)
     if args.figure is not None:
         if len(args.text) != 1:
@@ -109,6 +112,11 @@ def _check(args: argparse.Namespace) -> None:
         from regard.viewing import figures  # noqa: PLC0415 - imports torch
 
         figures.check_path(args.figure)
+    if args.page is not None:
+        if len(args.text) != 1:
+            msg = f"--page shows one TEXT, got {len(args.text)}"
+            raise ValueRangeError(msg)
+        pages.check(args.page)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -142,7 +150,7 @@ class _Answer:
 
     def __init__(self, args: argparse.Namespace, tagger: Tagger) -> None:
         self.args, self.tagger = args, tagger
-        if args.show or args.figure is not None or args.weights:
+        if args.show or args.figure is not None or args.page is not None or args.weights:
             self._check_looks()
 
     def _check_looks(self) -> None:
@@ -183,6 +191,13 @@ class _Answer:
             sys.stdout.write("".join(f"{line}\n" for line in lines))
         if self.args.show or self.args.figure is not None:
             self._draw(tagged)
+        if self.args.page is not None:
+            sys.stdout.flush()
+            view = pages.of_tagged(tagged, self.args.layer, self.args.head)
+            if view is not None:
+                view.save(self.args.page)
+            what = "Nothing to show" if view is None else f"The page is {self.args.page}"
+            sys.stderr.write(f"{what}\n")
 
     def _weights(self, sentence: Tagged) -> Tensor:
         """[words, words] of the layer and the head that are asked for, or the mean."""

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from regard.cli import texts
+from regard.cli import pages, texts
 from regard.cli.flags import number
 from regard.cli.progress import progress
 from regard.cli.streams import complain
@@ -83,6 +83,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         metavar="PATH",
         help="save that drawing of one text there, as .png, .svg or .pdf",
     )
+    pages.flag(parser, "it, with each of the --n-best translations,")
     add(
         "--json",
         action="store_true",
@@ -108,6 +109,11 @@ def _check(args: argparse.Namespace) -> None:
             msg = f"{args.figure} is a device or a pipe, not a file; give another name"
             raise ValueRangeError(msg)
         figures.check_path(args.figure)
+    if args.page is not None:
+        if len(args.text) != 1:
+            msg = f"--page shows one TEXT, got {len(args.text)}"
+            raise ValueRangeError(msg)
+        pages.check(args.page)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -181,6 +187,13 @@ class _Answer:
         else:
             sys.stdout.write(translation.text + "\n")
         self.started = True
+        if self.args.page is not None:
+            sys.stdout.flush()
+            view = pages.of_translation(translation)
+            if view is not None:
+                view.save(self.args.page)
+            what = "Nothing to show" if view is None else f"The page is {self.args.page}"
+            sys.stderr.write(f"{what}\n")
         if self.args.show or self.args.figure is not None:
             from regard.cli import alignments  # noqa: PLC0415 - imports torch
 

@@ -424,6 +424,17 @@ class NadarayaWatson(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: 
         """[n, d]: the places of the data, in the order of the columns of ``weights``."""
         return self._here("places_").x + self._x_middle
 
+    @property
+    def values_(self) -> Array:
+        """[n] or [n, k]: what was measured at ``places_``; the mean where several were equal."""
+        values = self._here("values_").y + self._y_middle
+        return values[:, 0] if self._single else values
+
+    @property
+    def counts_(self) -> Array:
+        """[n]: how much each of ``places_`` weighs."""
+        return self._here("counts_").weight
+
     def density(self, X: Any) -> Any:  # noqa: ANN401
         """The logarithm of the density of the data at X: how far from them a query is."""
         q = self._queries(X)

@@ -24,6 +24,7 @@ NAMED = 160  # tokens on a side that get a label each; more could not be read
 LARGEST = 2000  # tokens on a side that are drawn; a cell of more would be less than a dot
 SEEN = 0.095  # weights from here on are worth a number
 DARK = 0.5  # weights from here on have a dark cell, and so a white number
+PLAIN = {"parse_math": False}  # a token may be a dollar sign
 UPRIGHT = {"rotation": 60, "ha": "left", "va": "bottom", "rotation_mode": "anchor"}
 
 
@@ -83,7 +84,7 @@ def draw_alignment(
         ax.tick_params(top=True, labeltop=True, bottom=False, labelbottom=False, length=0, pad=4)
         ax.spines[:].set_color("#d0d0d0")
         if named:
-            style = letters.style | {"fontsize": size}
+            style = letters.style | {"fontsize": size} | PLAIN
             ax.set_xticks(range(m), across, **style, **(UPRIGHT if turned else {}))
             ax.set_yticks(range(n), down, **style)
             _lines(ax, n, m)
@@ -92,7 +93,8 @@ def draw_alignment(
         else:
             _bar(figure, ax, image)
         if title:
-            figure.suptitle(letters.text(title), fontsize=11.5, color=INK, **letters.style)
+            style = letters.style | PLAIN
+            figure.suptitle(letters.text(title), fontsize=11.5, color=INK, **style)
     return figure
 
 

@@ -117,7 +117,8 @@ def along(
             ax = figure.add_subplot(grid[row, 0])
             ax.scatter(part.x, part.y, color=FAINT, label="data", **DOTS, **_dots(len(part.x)))
             look = {"color": BAND, "alpha": 0.35, "linewidth": 0, "label": "95% band of the curve"}
-            ax.fill_between(part.grid, part.low, part.high, **look)
+            if np.isfinite(part.low).any():
+                ax.fill_between(part.grid, part.low, part.high, **look)
             ax.plot(part.grid, part.curve, color=CURVE, label="curve")
             _label(ax.set_ylabel, part.name, letters)
             _plain(ax)

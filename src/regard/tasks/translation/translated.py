@@ -25,6 +25,7 @@ class Alternative:
     text: str
     tokens: tuple[str, ...]
     score: float  # the logarithm of its probability, divided by a power of its length
+    look: Callable[[], Tensor] = field(default=_nowhere, repr=False, compare=False)
 
 
 @dataclass(frozen=True)
@@ -95,4 +96,5 @@ def _joined(way: Sequence[Alternative]) -> Alternative:
         text=" ".join(part.text for part in way if part.text),
         tokens=tuple(token for part in way for token in part.tokens),
         score=sum(part.score * len(part.tokens) for part in way) / max(count, 1),
+        look=lambda: _along_the_diagonal([part.look() for part in way]),
     )

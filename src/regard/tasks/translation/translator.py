@@ -270,14 +270,7 @@ class Translator:
         return normalise(self.target.decode(way.tokens))
 
     def _translation(self, piece: str, ids: list[int], found: Sequence[Found]) -> Translation:
-        best, *_ = alternatives = tuple(
-            Alternative(
-                self._text(way),
-                (*self.target.pieces(way.tokens), *((END,) if way.ended else ())),
-                way.score,
-            )
-            for way in found
-        )
+        best, *_ = alternatives = tuple(self._alternative(ids, way) for way in found)
         return Translation(
             text=best.text,
             source=piece,
@@ -285,8 +278,13 @@ class Translator:
             tokens=best.tokens,
             score=best.score,
             alternatives=alternatives,
-            look=partial(self._weights, ids, [BOS, *found[0].tokens][: len(best.tokens)]),
+            look=best.look,
         )
+
+    def _alternative(self, ids: list[int], way: Found) -> Alternative:
+        tokens = (*self.target.pieces(way.tokens), *((END,) if way.ended else ()))
+        look = partial(self._weights, ids, [BOS, *way.tokens][: len(tokens)])
+        return Alternative(self._text(way), tokens, way.score, look)
 
     @torch.no_grad()
     def _weights(self, ids: list[int], before: list[int]) -> Tensor:
