@@ -33,6 +33,12 @@ def test_what_is_no_name(row):
     assert names_in([*pairs(row), *others, *CITIES]) == {p.source: p.target for p in CITIES}
 
 
+@pytest.mark.parametrize(("large", "is_name"), [(19, True), (18, False)])
+def test_a_name_may_be_written_small_now_and_then(large, is_name):
+    rows = [("汤姆", "Tom"), ("他键入", "he types tom"), *[("汤姆走了", "Tom goes")] * large]
+    assert ("汤姆" in names_in(pairs(*rows))) is is_name
+
+
 def test_of_two_translations_the_first():
     assert names_in(pairs(("北京", "Beijing"), ("北京", "Peking"))) == {"北京": "Beijing"}
 

@@ -17,6 +17,7 @@ __all__ = ["names_in", "swapped", "unstopped"]
 
 MOST_WORDS, MOST_LETTERS = 3, 12  # of a name
 LEAST_LETTERS = 2  # of a name in Chinese: one may be a part of any word
+RARE = 20  # times as often is a name written large as it is written small
 ALIKE = 3  # names that show that a last letter may be left out
 STOPS = "。．.！!"  # noqa: RUF001 - those of Chinese, too
 WORD = re.compile(r"[^\W\d_][\w'’-]*")  # noqa: RUF001 - the apostrophe that is printed
@@ -25,20 +26,25 @@ WORD = re.compile(r"[^\W\d_][\w'’-]*")  # noqa: RUF001 - the apostrophe that i
 def names_in(pairs: Iterable[Pair]) -> dict[str, str]:
     """Names and their translations: pairs of a few letters whose target is always capitalised.
 
-    A word that is written small anywhere among the targets is no name, so the "File" of a menu is
-    none where there are files.
+    A word that the targets write small more than now and then is no name, so the "File" of a menu
+    is none where there are files.
 
     >>> rows = [("西安", "Xian"), ("文件", "File"), ("打开文件", "open a file")]
     >>> names_in(Pair(*row, line=1) for row in rows)
     {'西安': 'Xian'}
     """
     pairs = list(pairs)
-    small = {w for pair in pairs for w in WORD.findall(pair.target) if not w[0].isupper()}
+    written = Counter(word for pair in pairs for word in WORD.findall(pair.target))
+    large: Counter[str] = Counter()
+    small: Counter[str] = Counter()
+    for word, times in written.items():
+        (large if word[0].isupper() else small)[word.lower()] += times
     found: dict[str, str] = {}
     for pair in pairs:
         words = pair.target.split(" ")
         named = len(words) <= MOST_WORDS and all(
-            WORD.fullmatch(w) and w[0].isupper() and w.lower() not in small for w in words
+            WORD.fullmatch(w) and w[0].isupper() and RARE * small[w.lower()] <= large[w.lower()]
+            for w in words
         )
         letters = pair.source.replace("·", "").replace("-", "")
         if named and LEAST_LETTERS <= len(letters) <= MOST_LETTERS and letters.isalpha():
