@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from regard.cli.demo_translation import SENTENCES, alignment_path, show
+from regard.tasks.packed import ship
 from regard.tasks.translation import translator as module
-from regard.tasks.translation.packed import ship
 from regard.tasks.translation.translator import Translator
 from regard.viewing.terminal import columns_of
 from tests.tasks.translation.tiny import tiny_run

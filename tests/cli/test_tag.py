@@ -9,10 +9,10 @@ import pytest
 
 from regard.cli import tag
 from regard.cli.main import main
+from regard.tasks.packed import ship
 from regard.tasks.tagged import read_tagged
 from regard.tasks.tagging import tagger as module
 from regard.tasks.tagging.tagger import Tagger
-from regard.tasks.translation.packed import ship
 from regard.viewing.terminal import alignment_lines
 from tests.tasks.tagging.tiny import tiny_run
 

@@ -13,8 +13,8 @@ import torch
 
 from regard.cli import alignments, texts, translate
 from regard.cli.main import main
+from regard.tasks.packed import ship
 from regard.tasks.translation import translator as module
-from regard.tasks.translation.packed import ship
 from regard.tasks.translation.translated import Alternative, Translation
 from regard.tasks.translation.translator import Translator
 from tests.tasks.translation.tiny import PAIRS, tiny_run

@@ -7,11 +7,11 @@ import pytest
 import torch
 
 from regard.errors import FileError, KindError, StateError, ValueRangeError
+from regard.tasks.packed import ship
 from regard.tasks.run import Run
 from regard.tasks.tagging import tagger as module
 from regard.tasks.tagging.numbered import Numbered, Piece
 from regard.tasks.tagging.tagger import Tagger, shipped_models
-from regard.tasks.translation.packed import ship
 from tests.tasks.tagging.tiny import SENTENCES, tiny_run
 
 TEXTS = [" ".join(x.words) for x in SENTENCES]

@@ -11,10 +11,10 @@ import pytest
 import torch
 
 from regard.errors import FileError, KindError, StateError, ValueRangeError
+from regard.tasks.packed import ship
 from regard.tasks.run import Run
 from regard.tasks.translation import batched
 from regard.tasks.translation import translator as module
-from regard.tasks.translation.packed import ship
 from regard.tasks.translation.search import Found, search
 from regard.tasks.translation.translated import END, Translation
 from regard.tasks.translation.translator import Translator, shipped_models

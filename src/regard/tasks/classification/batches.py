@@ -12,11 +12,12 @@ import torch
 from torch import Tensor
 
 from regard.errors import ValueRangeError
+from regard.tasks.batching import dealt, sizes_up_to
 from regard.tasks.classification.augmentation import Augmentation, drawn
 from regard.tasks.classification.forms import Form, Numbers, all_given, stacked
 from regard.tasks.classification.ready import NONE, Ready
 
-__all__ = ["Batch", "Batches", "sizes_up_to"]
+__all__ = ["Batch", "Batches"]
 
 EIGHT = 8  # rows come in multiples of it: matrix units like that
 
@@ -44,18 +45,6 @@ class _Cut(NamedTuple):
     parts: tuple[slice, ...]
     rows: int
     length: int
-
-
-def sizes_up_to(longest: int) -> list[int]:
-    """The lengths that occur: each half as long again, or a third, as the one before.
-
-    >>> sizes_up_to(50)
-    [8, 12, 16, 24, 32, 48, 50]
-    """
-    sizes = [8]
-    while sizes[-1] < longest:
-        sizes.append(sizes[-1] * 3 // 2 if sizes[-1].bit_count() == 1 else sizes[-1] * 4 // 3)
-    return [*sizes[:-1], max(longest, 1)]
 
 
 class Batches:
@@ -178,23 +167,10 @@ def _fixed(sizes: list[int], parts: list[slice], places: int) -> Iterator[_Cut]:
         rows = max(places // size // EIGHT * EIGHT or places // size, 1)
         waiting.append(part)
         while waiting:
-            taken, waiting = _taken(waiting, rows)
+            taken, waiting = dealt(waiting, rows)
             count = sum(x.stop - x.start for x in taken)
             longer = k + 1 < len(sizes) and count * sizes[k + 1] < rows * size
             if count < rows and longer:
                 waiting = taken
                 break
             yield _Cut(tuple(taken), rows, size)
-
-
-def _taken(parts: list[slice], count: int) -> tuple[list[slice], list[slice]]:
-    """The first ``count`` places of these, and the others."""
-    taken, parts = [], list(parts)
-    while parts and count:
-        part = parts.pop(0)
-        cut = min(part.start + count, part.stop)
-        taken.append(slice(part.start, cut))
-        count -= cut - part.start
-        if cut < part.stop:
-            parts.insert(0, slice(cut, part.stop))
-    return taken, parts

@@ -27,9 +27,9 @@ from regard.tasks.classification.kept_forms import form_from
 from regard.tasks.classification.names import names_from
 from regard.tasks.classification.settings import ClassificationSettings, model_of
 from regard.tasks.classification.taken import Anything, taken
+from regard.tasks.filled import filled
 from regard.tasks.run import Run
 from regard.tasks.settings import parse_settings
-from regard.tasks.translation.filled import filled
 
 if TYPE_CHECKING:
     from typing_extensions import Self

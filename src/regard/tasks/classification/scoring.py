@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from regard.errors import ValueRangeError
+from regard.tasks.accuracy import LabelScore, interval, label_scores, mistaken, table
 from regard.tasks.classification.classifier import BLOCK, Classifier
 from regard.tasks.classification.examples import Example
 from regard.version import __version__
@@ -19,7 +20,6 @@ from regard.version import __version__
 __all__ = ["ExampleScore", "LabelScore", "Scores", "score"]
 
 COLUMNS = ("name", "label", "found", "probability", "probability_of_label")
-SURE = 1.96  # deviations that 95 % of a normal distribution lie within
 
 
 @dataclass(frozen=True)
@@ -39,25 +39,6 @@ class ExampleScore:
 
 
 @dataclass(frozen=True)
-class LabelScore:
-    """One label, in per cent: how many of its examples were found, and how many of those found are.
-
-    A share of nothing is NaN.
-    """
-
-    label: str
-    count: int
-    recall: float
-    precision: float
-
-    @property
-    def f1(self) -> float:
-        """The harmonic mean of both."""
-        both = self.recall + self.precision
-        return 2 * self.recall * self.precision / both if both else 0.0
-
-
-@dataclass(frozen=True)
 class Scores:
     """All examples of a set, judged.
 
@@ -74,6 +55,10 @@ class Scores:
     seconds: float
     signature: str
 
+    @cached_property
+    def _pairs(self) -> list[tuple[str, str]]:
+        return [(x.label, x.found) for x in self.examples]
+
     @property
     def accuracy(self) -> float:
         """Per cent of the examples whose label was found."""
@@ -82,10 +67,7 @@ class Scores:
     @property
     def interval(self) -> tuple[float, float]:
         """Between which accuracies the true one lies, in 95 of 100 such sets (Wilson 1927)."""
-        n, p = len(self.examples), self.accuracy / 100
-        middle = (p + SURE**2 / (2 * n)) / (1 + SURE**2 / n)
-        wide = SURE / (1 + SURE**2 / n) * math.sqrt(p * (1 - p) / n + SURE**2 / (4 * n * n))
-        return 100 * max(middle - wide, 0.0), 100 * min(middle + wide, 1.0)
+        return interval(sum(x.right for x in self.examples), len(self.examples))
 
     @property
     def loss(self) -> float:
@@ -107,26 +89,12 @@ class Scores:
 
     def by_label(self) -> list[LabelScore]:
         """Each label that the examples have, or that was found."""
-        right, rows, columns = (
-            self.confusion.diagonal(),
-            self.confusion.sum(1),
-            self.confusion.sum(0),
-        )
-        return [
-            LabelScore(label, int(n), _share(hit, n), _share(hit, found))
-            for label, hit, n, found in zip(self.labels, right, rows, columns, strict=True)
-            if n or found
-        ]
+        scores = label_scores(self._pairs)
+        return [scores[label] for label in self.labels if label in scores]
 
     def mistakes(self, count: int) -> list[tuple[str, str, int]]:
         """What was most often taken for what: label, found, how often."""
-        wrong = self.confusion.copy()
-        np.fill_diagonal(wrong, 0)
-        order = np.argsort(-wrong, axis=None, kind="stable")[:count]
-        places = zip(*np.unravel_index(order, wrong.shape), strict=True)
-        return [
-            (self.labels[i], self.labels[j], int(wrong[i, j])) for i, j in places if wrong[i, j]
-        ]
+        return mistaken(self._pairs, count)
 
     def worst(self, count: int) -> list[ExampleScore]:
         """The mistakes the model was surest of, the surest first."""
@@ -140,11 +108,7 @@ class Scores:
             (x.name, x.label, x.found, f"{x.probability:.4f}", f"{x.of_label:.4f}")
             for x in self.examples
         ]
-        return "".join("\t".join(" ".join(cell.split()) for cell in row) + "\n" for row in rows)
-
-
-def _share(part: int, whole: int) -> float:
-    return 100 * int(part) / int(whole) if whole else math.nan
+        return table(rows)
 
 
 def score(

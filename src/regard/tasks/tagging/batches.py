@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from regard.errors import ValueRangeError
+from regard.tasks.batching import sizes_up_to
 from regard.tasks.tagging.numbered import SPELLED, Numbered, Piece, pieces
 from regard.tasks.tagging.words import PAD, UNKNOWN
-from regard.tasks.translation.batches import sizes_up_to
 
 __all__ = ["Batch", "Batches", "Epochs"]
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import math
 import time
-from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
 
 from regard.errors import ValueRangeError
+from regard.tasks.accuracy import LabelScore, interval, label_scores, mistaken, share, table
 from regard.tasks.tagged import Sentence
 from regard.tasks.tagging.tagger import Tagger
 from regard.tasks.tagging.words import UNKNOWN
@@ -17,7 +16,6 @@ from regard.version import __version__
 
 __all__ = ["LabelScore", "Part", "Scores", "WordScore", "score"]
 
-SURE = 1.959964  # standard deviations on either side that hold 95 of 100
 COLUMNS = ("line", "word", "label", "found", "probability", "known")
 
 
@@ -48,26 +46,7 @@ class Part:
     @property
     def accuracy(self) -> float:
         """In per cent; NaN of no words."""
-        return 100 * self.right / self.count if self.count else math.nan
-
-
-@dataclass(frozen=True)
-class LabelScore:
-    """One label, in per cent: how many of its words were found, and how many of those found are.
-
-    A share of nothing is NaN.
-    """
-
-    label: str
-    count: int
-    recall: float
-    precision: float
-
-    @property
-    def f1(self) -> float:
-        """The harmonic mean of both."""
-        both = self.recall + self.precision
-        return 2 * self.recall * self.precision / both if both else 0.0
+        return share(self.right, self.count)
 
 
 @dataclass(frozen=True)
@@ -88,6 +67,10 @@ class Scores:
     whole: int
     seconds: float
     signature: str
+
+    @cached_property
+    def _pairs(self) -> list[tuple[str, str]]:
+        return [(word.label, word.found) for word in self.words]
 
     @cached_property
     def all(self) -> Part:
@@ -112,31 +95,16 @@ class Scores:
     @property
     def interval(self) -> tuple[float, float]:
         """Between which accuracies the true one lies, in 95 of 100 such files (Wilson 1927)."""
-        n, p = self.all.count, self.accuracy / 100
-        middle = (p + SURE**2 / (2 * n)) / (1 + SURE**2 / n)
-        wide = SURE / (1 + SURE**2 / n) * math.sqrt(p * (1 - p) / n + SURE**2 / (4 * n * n))
-        return 100 * max(middle - wide, 0.0), 100 * min(middle + wide, 1.0)
+        return interval(self.all.right, self.all.count)
 
     def by_label(self) -> list[LabelScore]:
         """Each label that the words have, or that was found; the commonest first."""
-        are = Counter(word.label for word in self.words)
-        found = Counter(word.found for word in self.words)
-        right = Counter(word.label for word in self.words if word.right)
-        return [
-            LabelScore(
-                label,
-                are[label],
-                _share(right[label], are[label]),
-                _share(right[label], found[label]),
-            )
-            for label in sorted(are | found, key=lambda label: (-are[label], label))
-        ]
+        scores = label_scores(self._pairs).values()
+        return sorted(scores, key=lambda x: (-x.count, x.label))
 
     def mistakes(self, count: int) -> list[tuple[str, str, int]]:
         """What was most often taken for what: label, found, how often."""
-        wrong = Counter((word.label, word.found) for word in self.words if not word.right)
-        order = sorted(wrong.items(), key=lambda item: (-item[1], item[0]))
-        return [(label, found, often) for (label, found), often in order[:count]]
+        return mistaken(self._pairs, count)
 
     def worst(self, count: int) -> list[WordScore]:
         """The mistakes the model was surest of, the surest first."""
@@ -157,11 +125,7 @@ class Scores:
             )
             for x in self.words
         ]
-        return "".join("\t".join(" ".join(cell.split()) for cell in row) + "\n" for row in rows)
-
-
-def _share(part: int, whole: int) -> float:
-    return 100 * part / whole if whole else math.nan
+        return table(rows)
 
 
 def _part(words: Iterable[WordScore]) -> Part:

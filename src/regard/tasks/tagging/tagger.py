@@ -15,6 +15,9 @@ from torch import Tensor
 
 from regard.errors import FileError, KindError, ShapeError, StateError, ValueRangeError
 from regard.models.tagger import Tagger as Network
+from regard.tasks.filled import filled
+from regard.tasks.packed import PACKED, unpack
+from regard.tasks.places import device_of, folder_of
 from regard.tasks.run import Run
 from regard.tasks.settings import parse_settings
 from regard.tasks.tagged import Sentence
@@ -23,9 +26,6 @@ from regard.tasks.tagging.settings import TaggingSettings, model_of
 from regard.tasks.tagging.tagged_words import Tagged, check_lookable, joined
 from regard.tasks.tagging.tokens import split_sentences
 from regard.tasks.tagging.words import Words
-from regard.tasks.translation.filled import filled
-from regard.tasks.translation.packed import PACKED, unpack
-from regard.tasks.translation.places import device_of, folder_of
 
 if TYPE_CHECKING:
     from typing_extensions import Self

@@ -12,10 +12,11 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from regard.errors import ShapeError, ValueRangeError
+from regard.tasks.batching import dealt, sizes_up_to
 from regard.tasks.ragged import Ragged
 from regard.tasks.vocabulary import BOS, EOS, PAD
 
-__all__ = ["Batch", "Batches", "sizes_up_to"]
+__all__ = ["Batch", "Batches"]
 
 EIGHT = 8  # rows come in multiples of it: matrix units like that
 
@@ -64,18 +65,6 @@ class _Bucket(NamedTuple):
     @property
     def places(self) -> int:
         return self.source + self.target
-
-
-def sizes_up_to(longest: int) -> list[int]:
-    """The lengths that occur: each half as long again, or a third, as the one before.
-
-    >>> sizes_up_to(50)
-    [8, 12, 16, 24, 32, 48, 50]
-    """
-    sizes = [8]
-    while sizes[-1] < longest:
-        sizes.append(sizes[-1] * 3 // 2 if sizes[-1].bit_count() == 1 else sizes[-1] * 4 // 3)
-    return [*sizes[:-1], longest]
 
 
 class Batches:
@@ -167,7 +156,7 @@ class Batches:
             rows = max(self.tokens // bucket.longer // EIGHT * EIGHT, EIGHT)
             parts = waiting[k][::-1]  # those that came from smaller buckets first
             while parts:
-                taken, parts = _taken(parts, rows)
+                taken, parts = dealt(parts, rows)
                 count = sum(part.stop - part.start for part in taken)
                 larger = [
                     i
@@ -234,16 +223,3 @@ def _padded(
     there = np.arange(width) < lens[:, None]
     out[there] = ragged.take(which).flat  # both in the order of rows
     return lens, out
-
-
-def _taken(parts: list[slice], count: int) -> tuple[list[slice], list[slice]]:
-    """The first ``count`` places of these, and the others."""
-    taken, parts = [], list(parts)
-    while parts and count:
-        part = parts.pop(0)
-        cut = min(part.start + count, part.stop)
-        taken.append(slice(part.start, cut))
-        count -= cut - part.start
-        if cut < part.stop:
-            parts.insert(0, slice(cut, part.stop))
-    return taken, parts

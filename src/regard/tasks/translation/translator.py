@@ -17,13 +17,13 @@ from torch import Tensor
 from regard.errors import FileError, KindError, ShapeError, ValueRangeError
 from regard.layers.base import check_size
 from regard.models import Bahdanau, Transformer
+from regard.tasks.filled import filled
+from regard.tasks.packed import PACKED, unpack
 from regard.tasks.pairs import normalise
+from regard.tasks.places import device_of, folder_of
 from regard.tasks.run import Run
 from regard.tasks.settings import parse_settings
 from regard.tasks.translation.batched import search_in_batches
-from regard.tasks.translation.filled import filled
-from regard.tasks.translation.packed import PACKED, unpack
-from regard.tasks.translation.places import device_of, folder_of
 from regard.tasks.translation.search import Found, check_search, most_tokens
 from regard.tasks.translation.sentences import sentences
 from regard.tasks.translation.settings import TranslationSettings, model_of

@@ -5,7 +5,7 @@ import torch
 from torch import nn
 
 from regard.errors import ShapeError
-from regard.tasks.translation.filled import filled
+from regard.tasks.filled import filled
 from regard.tasks.translation.settings import TranslationSettings, model_of
 
 SETTINGS = {

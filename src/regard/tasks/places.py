@@ -1,4 +1,4 @@
-"""Where a translator lies and where it runs: folders and devices, or words about what is not."""
+"""Where a model lies and where it runs: folders and devices, or words about what is not."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def folder_of(name_or_path: str | os.PathLike[str], shipped: Mapping[str, Path])
 
     """
     if not isinstance(name_or_path, (str, os.PathLike)):
-        msg = f"a translator is found by a str or a Path, got {type(name_or_path).__name__}"
+        msg = f"a model is found by a str or a Path, got {type(name_or_path).__name__}"
         raise KindError(msg)
     folder = Path(name_or_path)
     if isinstance(name_or_path, str) and name_or_path in shipped:

@@ -1,7 +1,7 @@
 """Weights in a quarter of the room, for models that come with the package.
 
 Each row of a matrix is kept as whole numbers from -127 to 127 and one scale: what is read back is
-off by at most half a scale. ``python -m regard.tasks.translation.packed RUN FOLDER`` makes such a
+off by at most half a scale. ``python -m regard.tasks.packed RUN FOLDER`` makes such a
 model of a trained one.
 """
 
@@ -102,7 +102,7 @@ def ship(run_folder: Path, out_folder: Path) -> None:
 def main(argv: Sequence[str] | None = None) -> int:
     """Ship what the command line names."""
     parser = argparse.ArgumentParser(
-        prog="python -m regard.tasks.translation.packed",
+        prog="python -m regard.tasks.packed",
         description="Make a small model, as they come with the package, of a trained one.",
     )
     parser.add_argument("run", type=Path, help="a run of regard train")

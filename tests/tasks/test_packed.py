@@ -4,8 +4,8 @@ import pytest
 import torch
 
 from regard.errors import ValueRangeError
+from regard.tasks.packed import main, pack, ship, unpack
 from regard.tasks.run import Run
-from regard.tasks.translation.packed import main, pack, ship, unpack
 from regard.tasks.translation.translator import Translator
 from tests.tasks.translation.tiny import tiny_run
 

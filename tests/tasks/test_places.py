@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from regard.errors import FileError, KindError, ValueRangeError
-from regard.tasks.translation.places import device_of, folder_of
+from regard.tasks.places import device_of, folder_of
 
 
 def test_a_device_is_what_it_is_called():
@@ -44,7 +44,7 @@ def test_what_names_nothing_is_refused(what):
     assert str(raised.value) == f"device must be a str or a torch.device, got {got}"
     with pytest.raises(KindError) as raised:
         folder_of(what, {})
-    assert str(raised.value) == f"a translator is found by a str or a Path, got {got}"
+    assert str(raised.value) == f"a model is found by a str or a Path, got {got}"
 
 
 def test_a_name_is_a_str_and_a_path_is_a_folder(tmp_path, monkeypatch):
