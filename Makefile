@@ -18,9 +18,14 @@ help:  ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 # torch first and alone: its version decides which build everything after it is content with
-$(VENV)/ready: pyproject.toml constraints.txt
+$(VENV)/ready-demo: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt torch
+	$(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt \
+		--editable '.[all]'
+	touch $@
+
+$(VENV)/ready: $(VENV)/ready-demo
 	$(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt \
 		--editable '.[all,keras,test,check]'
 	touch $@
@@ -43,7 +48,7 @@ $(KERAS)/ready: pyproject.toml constraints.txt
 		--editable '.[keras,view]' jax pytest tensorflow-cpu
 	touch $@
 
-demo: $(VENV)/ready  ## kernel regression as attention: a table and a figure, in build/demo.png
+demo: $(VENV)/ready-demo  ## kernel regression as attention: a table and a figure, in build/demo.png
 	$(BIN)/regard demo --figure build/demo.png
 
 # In two processes, one thread each: more is no faster where two cores are. What they say comes last.

@@ -148,17 +148,24 @@ export const layout = css`
     height: min(96vw, 74vh);
     min-height: 320px;
   }
-  /* One line, whatever is said: the map must not jump while the pointer moves. */
+  /* As high, whatever is said: the map must not jump while the pointer moves. */
   .said, .one {
     flex: none;
     height: 1.6em;
     margin: 0;
     overflow: hidden;
     text-overflow: ellipsis;
+  }
+  .one {
     white-space: nowrap;
   }
   .said {
     font-size: 15px;
+    line-height: 1.35;
+    height: 2.7em;
+    display: -webkit-box;
+    -webkit-box-orient: vertical;
+    -webkit-line-clamp: 2;
   }
   .small {
     margin: 0;

@@ -66,7 +66,13 @@ export function roundUp(value: number): number {
 
 export type Rgb = readonly [number, number, number];
 
+/** What is not a number is on no scale: a colour that neither has. */
+export function brokenColour(kind: Scale["kind"]): Rgb {
+  return kind === "weights" ? [213, 94, 0] : [0, 0, 0];
+}
+
 export function colourOf(scale: Scale, value: number): Rgb {
+  if (Number.isNaN(value)) return brokenColour(scale.kind);
   const colours = coloursOf(scale.kind);
   const at = Math.round(share(scale, value) * (TABLE - 1)) * 3;
   return [colours[at]!, colours[at + 1]!, colours[at + 2]!];
@@ -91,11 +97,16 @@ export function weightText(value: number, digits = 3): string {
   return String(Number(value.toPrecision(digits))).replace("-", "−");
 }
 
+/** A weight in a cell: as many decimals as its neighbours have, so that they stand below one another. */
+export function cellText(value: number, decimals: number): string {
+  return value === 0 ? "0" : value.toFixed(decimals).replace(/^-(0\.?0*)$/, "$1").replace("-", "−");
+}
+
 /** A weight as a share of one hundred. */
 export function percentText(value: number): string {
   const percent = value * 100;
   if (percent === 0) return "0 %";
   if (percent < 0.001) return "< 0.001 %";
   if (percent < 0.1) return `${Number(percent.toPrecision(2))} %`;
-  return `${percent < 9.95 ? Number(percent.toFixed(1)) : Math.round(percent)} %`;
+  return `${percent < 9.95 ? percent.toFixed(1) : Math.round(percent)} %`;
 }

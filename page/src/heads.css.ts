@@ -50,6 +50,8 @@ export const style = css`
     font-size: 12px;
     line-height: 1.2;
     padding: 5px 2px 0;
+    /* Without it the row of a list that scrolls is as high as its padding: what is cut off asks for no room. */
+    min-height: calc(1.2em + 5px);
     overflow: hidden;
     text-overflow: ellipsis;
     white-space: nowrap;
@@ -57,6 +59,7 @@ export const style = css`
   .beside .layer {
     grid-column: 1;
     padding: 0 2px 0 0;
+    min-height: 0;
     text-align: right;
     align-self: center;
   }

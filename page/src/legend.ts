@@ -10,8 +10,11 @@ const STOPS = 24;
 /** Values that are written below a bar: round ones, not too many. */
 export function ticksOf(scale: Scale): number[] {
   const { kind, colouring, max } = scale;
-  const half = colouring === "log" ? [1, 0.1, 0.01, 0.001].map((part) => part * max) : [1, 0.5].map((part) => part * max);
-  return kind === "difference" ? [...half.slice(0, 2).map((value) => -value), 0, ...half.slice(0, 2).reverse()] : [0, ...half.reverse()];
+  const difference = kind === "difference";
+  // A side of a difference has half the bar: its values are further apart.
+  const parts = colouring === "linear" ? [1, 0.5] : difference ? [1, 0.01] : [1, 0.1, 0.01, 0.001];
+  const half = parts.map((part) => part * max);
+  return [...(difference ? half.map((value) => -value) : []), 0, ...half.reverse()];
 }
 
 @customElement("regard-legend")

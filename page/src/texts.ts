@@ -9,15 +9,15 @@ export const TEXTS = {
   },
   sortBy: { en: "Sort by", zh: "排序" },
   sort_layer: { en: "layer", zh: "层" },
-  sort_entropy: { en: "entropy, sharpest first", zh: "熵（最集中的在前）" },
-  sort_distance: { en: "distance, farthest first", zh: "距离（最远的在前）" },
-  sort_diagonality: { en: "diagonality", zh: "对角程度" },
-  sort_first: { en: "mass on the first token", zh: "首词元所得" },
+  sort_entropy: { en: "lowest entropy", zh: "熵最低（最集中）" },
+  sort_distance: { en: "farthest look", zh: "看得最远" },
+  sort_diagonality: { en: "most diagonal", zh: "最接近对角" },
+  sort_first: { en: "most on first token", zh: "首词元所得最多" },
   stat_entropy: { en: "entropy", zh: "熵" },
   stat_distance: { en: "distance", zh: "距离" },
   stat_diagonality: { en: "on the diagonal", zh: "对角线上" },
   stat_first: { en: "on the first token", zh: "在首词元上" },
-  nats: { en: "{value} nats", zh: "{value} 纳特" },
+  nats: { en: "{value} nats", zh: "{value} 奈特" },
   places: { en: "{value} tokens", zh: "{value} 个词元" },
   headTitle: { en: "Layer {layer}, head {head}", zh: "层 {layer}，头 {head}" },
   headOption: {
@@ -44,7 +44,7 @@ export const TEXTS = {
     zh: "自注意力：每个词元都看向同一文本的所有词元。",
   },
   shape_causal: {
-    en: "Causal self-attention: a token looks at itself and at earlier tokens only; the rest stays empty.",
+    en: "Causal self-attention: a token looks at itself and at earlier ones, the rest is empty.",
     zh: "因果自注意力：词元只看向自己和更早的词元，其余留空。",
   },
   shape_cross: {
@@ -96,7 +96,7 @@ export const TEXTS = {
     zh: "生成此页面的服务器没有响应（{why}）。现显示页面自带的数据。",
   },
   sampled: {
-    en: "This picture reads every {every}th query: closer in, all of them are read.",
+    en: "For this picture one of {every} queries was read: closer in, all of them are.",
     zh: "此图每 {every} 个查询取一个；放大后将读取全部。",
   },
   estimated: {
@@ -117,7 +117,7 @@ export const TEXTS = {
     en: "This page holds pooled numbers: of each query only the {count} largest weights are exact.",
     zh: "此页面只含合并数据：每个查询只有最大的 {count} 个权重是精确的。",
   },
-  sampledLine: { en: "So long that only every {every}th query was read.", zh: "序列太长，每 {every} 个查询只读取了一个。" },
+  sampledLine: { en: "So long that only one of {every} queries was read.", zh: "序列太长，每 {every} 个查询只读取了一个。" },
   pinned: { en: "pinned", zh: "已固定" },
   sentenceOne: { en: "{query} looks {first} at {key}", zh: "{query} 有 {first} 看向 {key}" },
   sentenceMore: { en: ", {share} at {key}", zh: "，{share} 看向 {key}" },

@@ -94,7 +94,7 @@ export class RegardTokens extends LitElement {
       }
       li button {
         display: grid;
-        grid-template-columns: 4.2em minmax(0, 1fr) 42%;
+        grid-template-columns: 4.2em minmax(0, 1fr) 28%;
         gap: 8px;
         align-items: center;
         width: 100%;

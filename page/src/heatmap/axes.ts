@@ -1,5 +1,5 @@
 // What is written around and in a map: tokens along both axes, numbers in cells, thin strips, and the cross of the cursor.
-import { colourOf, inkOn, weightText, type Scale } from "../colour";
+import { cellText, colourOf, inkOn, type Scale } from "../colour";
 import { indexIn, isExact, type Tile } from "../tile";
 import { cellOf, labelStep, type Cell, type Window } from "../zoom";
 import type { Box, Layout } from "./layout";
@@ -175,24 +175,32 @@ export class Axes {
 
   private numbers(tile: Tile, scale: Scale, isEmpty: (cell: Cell) => boolean): void {
     const { context, window } = this;
-    const digits = this.cellWidth >= 48 ? 3 : 2;
     context.font = `${Math.min(14, Math.max(11, this.cellHeight * 0.32))}px ${FONT}`;
     context.textAlign = "center";
     context.textBaseline = "middle";
+    const decimals = this.decimals(tile, scale);
     for (let row = Math.floor(window.r0); row < window.r1; row += 1) {
       for (let col = Math.floor(window.c0); col < window.c1; col += 1) {
         const at = indexIn(tile, row, col);
         if (at < 0 || isEmpty({ row, col })) continue;
         const value = tile.values[at]!;
         const known = !tile.known || tile.known[at] === 1;
-        const sign = known ? "" : "≈";
-        const texts = [weightText(value, digits), weightText(value, 1), `${value.toExponential(0).replace("e-", "e−").replace(/^-/, "−")}`];
-        // A number that does not fit is left out: cut, it would be another number.
-        const text = texts.find((candidate) => context.measureText(sign + candidate).width <= this.cellWidth - 4);
+        const text = (known ? "" : "≈") + cellText(value, decimals);
         context.fillStyle = inkOn(colourOf(scale, value));
-        if (text) context.fillText(sign + text, this.x(col + 0.5), this.y(row + 0.5));
+        // A number that does not fit is left out: cut, it would be another number.
+        if (context.measureText(text).width <= this.cellWidth - 4) context.fillText(text, this.x(col + 0.5), this.y(row + 0.5));
       }
     }
+  }
+
+  /** As many decimals as cells have room for: two to four. */
+  private decimals(tile: Tile, scale: Scale): number {
+    const before = (tile.known ? "≈" : "") + (scale.kind === "difference" ? "−" : "");
+    const most = this.cellWidth >= 90 ? 4 : 3;
+    for (let count = most; count > 2; count -= 1) {
+      if (this.context.measureText(`${before}0.${"0".repeat(count)}`).width <= this.cellWidth - 6) return count;
+    }
+    return 2;
   }
 
   /** Bars beside the plot: one value a query, or a key; pooled where there are fewer values than places. */

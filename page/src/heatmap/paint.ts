@@ -1,6 +1,6 @@
 // Cells as pixels: every device pixel is the colour of the cell below its centre, so that what is seen and what is
 // pointed at agree to the pixel.
-import { coloursOf, share, type Scale } from "../colour";
+import { brokenColour, coloursOf, share, type Rgb, type Scale } from "../colour";
 import { cellOf, type Window } from "../zoom";
 import { edgesOf, type Tile } from "../tile";
 
@@ -10,12 +10,15 @@ export type Empty = "none" | "causal";
 /** The colour of every cell of a tile as one 32-bit number (alpha, blue, green, red); 0 is empty. */
 export function tileColours(tile: Tile, scale: Scale, empty: Empty): Uint32Array {
   const colours = coloursOf(scale.kind);
+  const pack = ([red, green, blue]: Rgb): number => ((255 << 24) | (blue << 16) | (green << 8) | red) >>> 0;
   const packed = new Uint32Array(256);
-  for (let at = 0; at < 256; at += 1) {
-    packed[at] = ((255 << 24) | (colours[at * 3 + 2]! << 16) | (colours[at * 3 + 1]! << 8) | colours[at * 3]!) >>> 0;
-  }
+  for (let at = 0; at < 256; at += 1) packed[at] = pack([colours[at * 3]!, colours[at * 3 + 1]!, colours[at * 3 + 2]!]);
+  const broken = pack(brokenColour(scale.kind));
   const out = new Uint32Array(tile.values.length);
-  for (let at = 0; at < out.length; at += 1) out[at] = packed[Math.round(share(scale, tile.values[at]!) * 255)]!;
+  for (let at = 0; at < out.length; at += 1) {
+    const value = tile.values[at]!;
+    out[at] = Number.isNaN(value) ? broken : packed[Math.round(share(scale, value) * 255)]!;
+  }
   if (empty === "causal") blank(tile, out);
   return out;
 }
