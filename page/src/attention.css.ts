@@ -99,7 +99,7 @@ export const layout = css`
     min-width: 0;
   }
   .bar select {
-    max-width: 15rem;
+    max-width: 21rem;
     min-width: 0;
     color: var(--ink);
   }

@@ -10,15 +10,16 @@ import type { CellDetail, RegardHeatmap, TileDetail } from "./heatmap/index";
 import "./help";
 import type { RegardHelp } from "./help";
 import { sourceOf } from "./live";
-import { layerNames, SORTS, sortMaps, type Sort } from "./order";
+import { counterpart, SORTS, sortMaps, type Sort } from "./order";
 import "./overlay/index";
 import type { Source } from "./source";
 import { grouped, languageOf, say } from "./texts";
 import { Telling } from "./telling";
+import { titlesOf } from "./titles";
 import { theme } from "./theme";
 import "./tokens";
 import { heading, notes, toolbar } from "./toolbar";
-import { shapeSentence, statLines, summary } from "./words";
+import { kindSentence, statLines, summary, tellingStats } from "./words";
 import { carry, reveal, whole, type Cell, type Window } from "./zoom";
 
 @customElement("regard-attention")
@@ -34,7 +35,6 @@ export class RegardAttention extends LitElement {
   @query("regard-help") private help!: RegardHelp;
 
   private source!: Source;
-  private names: string[] = [];
   private previous: number | null = null;
   private titles: readonly string[] = [];
   private readonly telling = new Telling(
@@ -67,11 +67,10 @@ export class RegardAttention extends LitElement {
   protected override willUpdate(changed: PropertyValues): void {
     if (changed.has("document")) {
       this.source = sourceOf(this.document, this.bytes);
-      this.names = layerNames(this.document.layers);
       this.arrive(globalThis.location?.hash ?? "");
     }
     const before = changed.get("view") as ViewState | undefined;
-    if (changed.has("document") || before?.language !== this.view.language) this.titles = this.document.maps.map((map) => this.titleOf(map));
+    if (changed.has("document") || before?.language !== this.view.language) this.titles = titlesOf(this.language, this.document);
   }
 
   /** Show what an address says. */
@@ -108,7 +107,8 @@ export class RegardAttention extends LitElement {
     }
     const order = sortMaps(this.document.maps, this.view.sort);
     const at = order.indexOf(this.view.map);
-    const other = this.previous !== null && this.previous !== this.view.map ? this.previous : (order[at + 1] ?? order[at - 1]);
+    const before = this.previous !== null && this.previous !== this.view.map ? this.previous : null;
+    const other = counterpart(this.document, this.view.map) ?? before ?? order[at + 1] ?? order[at - 1];
     if (other !== undefined) this.compare(other);
   }
 
@@ -152,10 +152,6 @@ export class RegardAttention extends LitElement {
       actions[event.key]!();
     } else if (target === document.body || target === document.documentElement) this.heatmap?.press(event);
   };
-
-  private titleOf({ layer, head }: AttentionMap): string {
-    return say(this.language, "headTitle", { layer: this.names[layer] ?? layer, head });
-  }
 
   private headTitle(number: number): string {
     return this.titles[number] ?? "";
@@ -251,16 +247,17 @@ export class RegardAttention extends LitElement {
   private renderView() {
     const { language, map, view } = this;
     const title = this.headTitle(view.map);
+    const kind = kindSentence(language, this.document, map);
     return html`<section class="panel view" aria-labelledby="view-title">
       <div class="title">
         <h2 id="view-title" title=${this.document.layers[map.layer]?.name ?? ""}>${title}</h2>
         <dl class="stats">
-          ${statLines(language, map.stats).map(({ name, value }) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}
+          ${statLines(language, { ...map, stats: tellingStats(this.document, map) }).map(({ name, value }) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}
         </dl>
       </div>
       ${this.renderBar()} ${this.renderMaps()}
       <p class="said" role="status" aria-live="polite">${this.telling.said}</p>
-      <p class="small one">${this.every > 1 ? say(language, "sampled", { every: this.every }) : shapeSentence(language, map)}</p>
+      <p class="small one" title=${kind}>${this.every > 1 ? say(language, this.document.live ? "sampled" : "sampledPage", { every: grouped(this.every, language) }) : kind}</p>
       <p class="hidden">${summary(language, this.document, map, title)}</p>
     </section>`;
   }

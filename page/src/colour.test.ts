@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { colourOf, coloursOf, inkOn, percentText, roundUp, share, valueAt, weightText, type Scale } from "./colour";
+import { brokenColour, cellText, colourOf, coloursOf, inkOn, percentText, roundUp, share, valueAt, weightText, type Scale } from "./colour";
 
 const scales: Scale[] = [
   { kind: "weights", colouring: "linear", max: 0.4 },
@@ -63,6 +63,27 @@ test("weights are written short", () => {
   assert.equal(weightText(-0.25), "−0.25");
   assert.equal(percentText(0.7149), "71 %");
   assert.equal(percentText(0.0712), "7.1 %");
+  assert.equal(percentText(0.06), "6.0 %");
   assert.equal(percentText(0.000223), "0.022 %");
   assert.equal(percentText(0.000000223), "< 0.001 %");
+});
+
+test("weights in cells have as many decimals as each other, and no powers of ten", () => {
+  assert.deepEqual([0.784, 0.2, 0.009, 0.0003, 1].map((value) => cellText(value, 2)), ["0.78", "0.20", "0.01", "0.00", "1.00"]);
+  assert.equal(cellText(0, 3), "0");
+  assert.equal(cellText(-0.25, 3), "−0.250");
+  assert.equal(cellText(-0.0001, 2), "0.00");
+  assert.equal(cellText(NaN, 2), "NaN");
+  assert.deepEqual([-0.25, 0.009, 1, -1, 0.999].map((value) => cellText(value, 2, true)), ["−.25", ".01", "1.0", "−1.0", "1.0"]);
+});
+
+test("what is not a number has a colour of its own", () => {
+  for (const scale of scales) {
+    const broken = colourOf(scale, NaN);
+    assert.deepEqual(broken, brokenColour(scale.kind));
+    for (let at = 0; at <= 1; at += 0.01) {
+      const near = colourOf(scale, valueAt(scale, at)).reduce((sum, part, i) => sum + Math.abs(part - broken[i]!), 0);
+      assert.ok(near > 60, `${scale.kind} ${at} ${near}`);
+    }
+  }
 });

@@ -97,9 +97,12 @@ export function weightText(value: number, digits = 3): string {
   return String(Number(value.toPrecision(digits))).replace("-", "−");
 }
 
-/** A weight in a cell: as many decimals as its neighbours have, so that they stand below one another. */
-export function cellText(value: number, decimals: number): string {
-  return value === 0 ? "0" : value.toFixed(decimals).replace(/^-(0\.?0*)$/, "$1").replace("-", "−");
+/** A weight in a cell: as many decimals as its neighbours have, so that they stand below one another; `short`: .25. */
+export function cellText(value: number, decimals: number, short = false): string {
+  if (value === 0) return "0";
+  const text = value.toFixed(decimals).replace(/^-(0\.?0*)$/, "$1").replace("-", "−");
+  if (!short) return text;
+  return text.startsWith("0") || text.startsWith("−0") ? text.replace("0", "") : value.toFixed(1).replace("-", "−");
 }
 
 /** A weight as a share of one hundred. */

@@ -62,6 +62,14 @@ export interface AttentionMap {
 export interface Layer {
   readonly name: string;
   readonly model: string;
+  /** What a reader calls it, where it is no module: a sentence, say. */
+  readonly label?: Note | null;
+}
+
+/** What a reader calls heads, where they are none: translations, say. */
+export interface Called {
+  readonly heads: Note;
+  readonly head: Note;
 }
 
 /** A picture or a spectrogram whose patches are the keys from `offset` on, row by row. */
@@ -93,6 +101,7 @@ export interface ViewDocument {
   readonly notes: readonly Note[];
   readonly tokens: readonly (readonly string[])[];
   readonly layers: readonly Layer[];
+  readonly called: Called | null;
   readonly maps: readonly AttentionMap[];
   readonly backdrop: Backdrop | null;
   readonly kernel: Kernel | null;
@@ -131,7 +140,7 @@ export function parseHeader(text: string): ViewDocument {
     throw new DocumentError(`This page is of the format ${String(given.format)}; wanted ${FORMAT}.`);
   }
   const defaults = {
-    language: null, title: "", made: "", notes: [], tokens: [], layers: [], maps: [],
+    language: null, title: "", made: "", notes: [], tokens: [], layers: [], called: null, maps: [],
     backdrop: null, kernel: null, live: null,
   };
   return { kind: "attention", ...defaults, ...given } as ViewDocument;

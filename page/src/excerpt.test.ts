@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { excerpts, shading } from "./excerpt";
+import { excerpts, repeated, shading } from "./excerpt";
 import { lineOf } from "./tile";
 
 test("a short text is whole, a long one is cut around its largest weights", () => {
@@ -20,4 +20,9 @@ test("places beside a peak of a pooled line are not shaded", () => {
   const line = { values: Float32Array.from([0.5, 0]), known: null, places: 8, every: 1, peaks: [{ at: 2, weight: 0.5 }] };
   const shade = shading(line);
   assert.deepEqual([shade(1), shade(2), shade(3)], [0, 1, 0]);
+});
+
+test("tokens that are there more than once are known", () => {
+  assert.deepEqual([...repeated(["the", "cat", "the", "mat", "cat", "the"])].sort(), ["cat", "the"]);
+  assert.equal(repeated([]).size, 0);
 });

@@ -26,6 +26,18 @@ export function excerpts(places: number, peaks: readonly number[], also: number 
   return out;
 }
 
+const known = new WeakMap<readonly string[], ReadonlySet<string>>();
+
+/** The tokens that a list has more than once: of these a name alone does not say which. */
+export function repeated(tokens: readonly string[]): ReadonlySet<string> {
+  const before = known.get(tokens);
+  if (before) return before;
+  const seen = new Set<string>();
+  const again = new Set(tokens.filter((token) => seen.size === seen.add(token).size));
+  known.set(tokens, again);
+  return again;
+}
+
 /** How strongly a token is shaded, from 0 to 1, the largest weight being 1. */
 export function shading(line: Line): (place: number) => number {
   const largest = Math.max(line.peaks[0]?.weight ?? 0, 1e-12);

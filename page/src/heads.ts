@@ -13,9 +13,13 @@ import { say } from "./texts";
 import { styled } from "./styled";
 import { theme } from "./theme";
 import { fitPictures } from "./thumbnails";
+import { titlesOf } from "./titles";
 
 const GAP = 4;
 const LOW = 190;
+/** Pixels of a letter below a picture, and of a name at most. */
+const LETTER = 6;
+const LONG = 72;
 /** Room for a layer's name beside its heads. */
 const BESIDE = 22;
 
@@ -38,6 +42,7 @@ export class RegardHeads extends LitElement {
   @query("canvas") private canvas!: HTMLCanvasElement;
 
   private names: string[] = [];
+  private titles: string[] = [];
   private order: number[] = [];
   private beside = false;
   private across = 1;
@@ -63,7 +68,10 @@ export class RegardHeads extends LitElement {
   }
 
   protected override willUpdate(changed: PropertyValues<this>): void {
-    if (changed.has("document")) this.names = layerNames(this.document.layers);
+    if (changed.has("document") || changed.has("language")) {
+      this.names = layerNames(this.document.layers, this.language);
+      this.titles = titlesOf(this.language, this.document);
+    }
     if (changed.has("document") || changed.has("sort")) this.order = sortMaps(this.document.maps, this.sort);
   }
 
@@ -96,16 +104,19 @@ export class RegardHeads extends LitElement {
     const width = this.list.clientWidth - 14;
     if (width <= 0) return;
     const layered = this.sort === "layer";
-    const beside = layered && this.names.every((name) => name.length <= 4);
+    const beside = layered && this.names.every((name) => name.length <= 3);
     const counts = new Map<number, number>();
     for (const { layer } of this.document.maps) counts.set(layer, (counts.get(layer) ?? 0) + 1);
+    // A sorted picture has its name below it.
+    const longest = Math.max(...this.document.maps.map((map) => headName(map, this.names).length));
+    const named = Math.min(LONG, Math.max(42, longest * LETTER));
     const fit = fitPictures(layered ? [...counts.values()] : [this.document.maps.length], {
       width: beside ? width - BESIDE - GAP : width,
       // On a narrow page the list is as high as its pictures; they are then to fit into this much.
       height: Math.max(LOW, this.list.clientHeight) - 12,
       extra: layered ? (beside ? 0 : 22) : 28,
-      smallest: layered ? 18 : 42,
-      scrolling: layered ? 28 : 44,
+      smallest: layered ? 18 : named,
+      scrolling: layered ? 28 : named + 2,
     });
     this.style.setProperty("--thumb", `${fit.size}px`);
     this.style.setProperty("--columns", `${beside ? `${BESIDE}px ` : ""}repeat(${fit.across}, minmax(0, ${fit.size}px))`);
@@ -200,10 +211,9 @@ export class RegardHeads extends LitElement {
       return html`<span class="layer" aria-hidden="true" title=${title}>${this.names[item.layer] ?? item.layer}</span>`;
     }
     const map = this.document.maps[item.map]!;
-    const layer = this.names[map.layer] ?? String(map.layer);
     const value = this.sort === "layer" ? undefined : map.stats[this.sort];
     const figure = typeof value === "number" && Number.isFinite(value) ? weightText(value, 2) : "";
-    const label = say(this.language, "headOption", { layer, head: map.head }) + (figure ? `, ${figure}` : "");
+    const label = (this.titles[item.map] ?? "") + (figure ? `, ${figure}` : "");
     return html`<div
       class="head" role="option" id="head-${item.map}" data-map=${item.map}
       ${styled({ "grid-column": this.beside ? String((item.place % this.across) + 2) : "auto" })}
@@ -213,15 +223,19 @@ export class RegardHeads extends LitElement {
     </div>`;
   }
 
+  private orderName(sort: Sort): string {
+    return say(this.language, sort === "layer" && this.document.called ? "sort_given" : `sort_${sort}`);
+  }
+
   override render() {
     const key = (item: Item): string => (item.kind === "head" ? `h${item.map}` : `l${item.layer}`);
     return html`
       <div class="top">
-        <h2 id="heads-title">${say(this.language, "heads")} <span class="muted">${this.document.maps.length}</span></h2>
+        <h2 id="heads-title">${this.document.called?.heads[this.language] ?? say(this.language, "heads")} <span class="muted">${this.document.maps.length}</span></h2>
         <label>${say(this.language, "sortBy")}
           <select .value=${this.sort} @change=${(event: Event) =>
             this.dispatchEvent(new CustomEvent("regard-sort", { detail: { sort: (event.target as HTMLSelectElement).value }, bubbles: true, composed: true }))}>
-            ${SORTS.map((sort) => html`<option value=${sort} ?selected=${sort === this.sort}>${say(this.language, `sort_${sort}`)}</option>`)}
+            ${SORTS.map((sort) => html`<option value=${sort} ?selected=${sort === this.sort}>${this.orderName(sort)}</option>`)}
           </select>
         </label>
       </div>

@@ -23,7 +23,7 @@ const KEYS: readonly (readonly [keys: readonly string[] | TextKey, does: TextKey
   ["doubleClick", "help_double"],
 ];
 
-const REMARKS: readonly TextKey[] = ["poolHint_mass", "poolHint_max", "estimated", "headsHint", "notExplanation"];
+const REMARKS: readonly TextKey[] = ["poolHint_mass", "poolHint_max", "statsHint", "stripsHint", "estimated", "headsHint", "notExplanation"];
 
 @customElement("regard-help")
 export class RegardHelp extends LitElement {

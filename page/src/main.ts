@@ -4,8 +4,8 @@ import "./attention";
 import type { RegardAttention } from "./attention";
 import "./kernel/index";
 import type { RegardKernel } from "./kernel/index";
-import { headName, layerNames } from "./order";
 import { languageOf, say } from "./texts";
+import { titlesOf } from "./titles";
 import { statLines } from "./words";
 
 const browser = (): readonly string[] => navigator.languages ?? [];
@@ -25,13 +25,13 @@ function plain(view: ViewDocument | null, message: string, language: Language): 
   element("h1", view?.title || "regard", main);
   element("p", message, main).setAttribute("role", "alert");
   if (!view) return main;
-  const names = layerNames(view.layers);
+  const titles = titlesOf(language, view);
   for (const note of view.notes) element("p", note[language], main);
   const table = element("table", "", main);
-  for (const map of view.maps) {
+  for (const [at, map] of view.maps.entries()) {
     const row = element("tr", "", table);
-    element("th", headName(map, names), row).scope = "row";
-    for (const { name, value } of statLines(language, map.stats)) element("td", `${name} ${value}`, row);
+    element("th", titles[at] ?? "", row).scope = "row";
+    for (const { name, value } of statLines(language, map)) element("td", `${name} ${value}`, row);
   }
   return main;
 }

@@ -9,6 +9,7 @@ export const TEXTS = {
   },
   sortBy: { en: "Sort by", zh: "排序" },
   sort_layer: { en: "layer", zh: "层" },
+  sort_given: { en: "as given", zh: "原有顺序" },
   sort_entropy: { en: "lowest entropy", zh: "熵最低（最集中）" },
   sort_distance: { en: "farthest look", zh: "看得最远" },
   sort_diagonality: { en: "most diagonal", zh: "最接近对角" },
@@ -19,11 +20,9 @@ export const TEXTS = {
   stat_first: { en: "on the first token", zh: "在首词元上" },
   nats: { en: "{value} nats", zh: "{value} 奈特" },
   places: { en: "{value} tokens", zh: "{value} 个词元" },
-  headTitle: { en: "Layer {layer}, head {head}", zh: "层 {layer}，头 {head}" },
-  headOption: {
-    en: "layer {layer}, head {head}",
-    zh: "层 {layer}，头 {head}",
-  },
+  layerTitle: { en: "layer {layer}", zh: "层 {layer}" },
+  callTitle: { en: "call {call}", zh: "第 {call} 次调用" },
+  headTitle: { en: "head {head}", zh: "头 {head}" },
   map: { en: "Attention map", zh: "注意力图" },
   mapLabel: {
     en: "Attention map, {head}: {rows} queries by {cols} keys. Arrow keys walk the cells, question mark for help.",
@@ -40,16 +39,16 @@ export const TEXTS = {
   weight: { en: "Weight", zh: "权重" },
   difference: { en: "Difference", zh: "差值" },
   shape_self: {
-    en: "Self-attention: every token looks at every token of the same text.",
-    zh: "自注意力：每个词元都看向同一文本的所有词元。",
+    en: "Self-attention: every token looks at every token.",
+    zh: "自注意力：每个词元看向所有词元。",
   },
   shape_causal: {
-    en: "Causal self-attention: a token looks at itself and at earlier ones, the rest is empty.",
-    zh: "因果自注意力：词元只看向自己和更早的词元，其余留空。",
+    en: "Causal self-attention: a token looks at itself and earlier ones.",
+    zh: "因果自注意力：词元只看向自己和更早的词元。",
   },
   shape_cross: {
-    en: "Cross-attention: the {rows} queries (down) look at {cols} keys of another sequence (across).",
-    zh: "交叉注意力：{rows} 个查询（纵向）看向另一序列的 {cols} 个键（横向）。",
+    en: "Cross-attention: {rows} queries (down) look at {cols} keys (across).",
+    zh: "交叉注意力：{rows} 个查询（纵向）看向 {cols} 个键（横向）。",
   },
   pooling: { en: "Pooling", zh: "合并" },
   pool_mass: { en: "mass", zh: "总量" },
@@ -99,6 +98,7 @@ export const TEXTS = {
     en: "For this picture one of {every} queries was read: closer in, all of them are.",
     zh: "此图每 {every} 个查询取一个；放大后将读取全部。",
   },
+  sampledPage: { en: "This page was made from one of {every} queries.", zh: "此页面由每 {every} 个查询中的一个生成。" },
   estimated: {
     en: "Pooled data: the largest weights of every query are exact; what is left of a cell is shared out evenly (≈).",
     zh: "数据已合并：每个查询的最大权重是精确的，单元格余下部分平均分摊（≈）。",
@@ -157,6 +157,14 @@ export const TEXTS = {
   wheel: { en: "wheel", zh: "滚轮" },
   drag: { en: "drag", zh: "拖动" },
   doubleClick: { en: "double click", zh: "双击" },
+  statsHint: {
+    en: "Entropy is how widely a query looks: 0 nats at one key alone, the logarithm of their number at all keys alike. Distance is how many tokens away it looks, on average; on the diagonal is what stays within 2 % of its own place.",
+    zh: "熵表示查询看得多分散：只看一个键为 0 奈特，平均看所有键为键数的对数。距离是平均隔多少个词元；对角线上指落在自身位置附近 2% 之内的部分。",
+  },
+  stripsHint: {
+    en: "The bars beside a map: the entropy of each query, and the sum of the weights that each key receives.",
+    zh: "图旁的条形：每个查询的熵，以及每个键获得的权重之和。",
+  },
   notExplanation: {
     en: "A weight says where a head looks, not why the model answers as it does.",
     zh: "权重说明注意力头看向哪里，并不解释模型为何如此回答。",

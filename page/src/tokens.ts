@@ -4,7 +4,7 @@ import { customElement, property, state } from "lit/decorators.js";
 import { guard } from "lit/directives/guard.js";
 import { percentText, weightText } from "./colour";
 import { tokenAt, type AttentionMap, type Language, type ViewDocument } from "./document";
-import { excerpts, shading } from "./excerpt";
+import { excerpts, repeated, shading } from "./excerpt";
 import { Latest } from "./latest";
 import type { Axis, Source } from "./source";
 import { quoted, say } from "./texts";
@@ -118,6 +118,9 @@ export class RegardTokens extends LitElement {
         text-overflow: ellipsis;
         white-space: pre;
       }
+      .word small {
+        color: var(--muted);
+      }
       .track {
         height: 8px;
         border-radius: 4px;
@@ -198,6 +201,11 @@ export class RegardTokens extends LitElement {
     return tokenAt(this.document, axis === "row" ? this.data.row_tokens : this.data.col_tokens, place);
   }
 
+  private isRepeated(axis: Axis, place: number): boolean {
+    const tokens = this.document.tokens[(axis === "row" ? this.data.row_tokens : this.data.col_tokens) ?? -1];
+    return tokens !== undefined && repeated(tokens).has(this.name(axis, place));
+  }
+
   /** Take a token: in attention of a text to itself it is query and key at once. */
   private pick(axis: Axis, place: number): void {
     const { cell, data } = this;
@@ -235,6 +243,11 @@ export class RegardTokens extends LitElement {
     </div>`;
   }
 
+  /** Keys that are patches of a picture are seen in it; their places in a row say nothing. */
+  private isPicture(axis: Axis): boolean {
+    return axis === "col" && this.document.backdrop !== null;
+  }
+
   private renderPeaks(line: Line, axis: Axis) {
     if (line.peaks.length === 0) return html`<p class="muted">${say(this.language, "nothing")}</p>`;
     return html`<ol>
@@ -242,7 +255,7 @@ export class RegardTokens extends LitElement {
         ({ at, weight }) => html`<li>
           <button type="button" data-at=${at} data-weight=${weight} title="${this.name(axis, at)} (${at}): ${weightText(weight, 5)}" @click=${() => this.pick(axis, at)}>
             <span class="number">${percentText(weight)}</span>
-            <span class="word">${this.name(axis, at)}</span>
+            <span class="word">${this.name(axis, at)}${this.isRepeated(axis, at) ? html` <small>${at}</small>` : nothing}</span>
             <span class="track"><span class="fill" ${styled({ display: "block", width: `${Math.min(100, (weight / line.peaks[0]!.weight) * 100)}%` })}></span></span>
           </button>
         </li>`,
@@ -256,7 +269,7 @@ export class RegardTokens extends LitElement {
     return html`<section class=${kind} aria-label=${title}>
       <h3>${title}</h3>
       ${line
-        ? guard([line, axis, self, this.language, this.document], () => html`${this.renderText(line, axis, self)}${this.renderPeaks(line, axis)}`) : html`<p class="muted">${say(this.language, "reading")}</p>`}
+        ? guard([line, axis, self, this.language, this.document], () => html`${this.isPicture(axis) ? nothing : this.renderText(line, axis, self)}${this.renderPeaks(line, axis)}`) : html`<p class="muted">${say(this.language, "reading")}</p>`}
       ${line && line.every > 1 ? html`<p class="muted">${say(this.language, "sampledLine", { every: line.every })}</p>` : nothing}
       ${partly ? html`<p class="muted">${say(this.language, "unknownLine", { count: this.data.top?.count ?? 0 })}</p>` : nothing}
     </section>`;

@@ -26,8 +26,19 @@ export function shapeSentence(language: Language, { shape, rows, cols }: Attenti
   return say(language, `shape_${shape}`, { rows: grouped(rows, language), cols: grouped(cols, language) });
 }
 
+/** The same, and the full name of the module where the title has a part of it. */
+export function kindSentence(language: Language, { layers }: ViewDocument, map: AttentionMap): string {
+  const { name, label } = layers[map.layer] ?? { name: "" };
+  return shapeSentence(language, map) + (!label && name.includes(".") ? ` (${name})` : "");
+}
+
+/** Patches of a picture are no sequence: how far a look goes, and from where, means nothing. */
+export function tellingStats({ backdrop }: ViewDocument, { stats }: AttentionMap): Stats {
+  return backdrop && stats.entropy !== undefined ? { entropy: stats.entropy } : stats;
+}
+
 /** The figures of a head that are known, each with its name. */
-export function statLines(language: Language, stats: Stats): { name: string; value: string }[] {
+export function statLines(language: Language, { stats, grids }: Pick<AttentionMap, "stats" | "grids">): { name: string; value: string }[] {
   const lines: { name: string; value: string }[] = [];
   const { entropy, distance, diagonality, first } = stats;
   const known = (value: number | null | undefined): value is number => typeof value === "number" && Number.isFinite(value);
@@ -35,14 +46,16 @@ export function statLines(language: Language, stats: Stats): { name: string; val
   if (known(distance)) lines.push({ name: say(language, "stat_distance"), value: say(language, "places", { value: weightText(distance) }) });
   if (known(diagonality)) lines.push({ name: say(language, "stat_diagonality"), value: percentText(diagonality) });
   if (known(first)) lines.push({ name: say(language, "stat_first"), value: percentText(first) });
-  return lines;
+  // Where queries were left out, of the figures too: the note says how many.
+  const sampled = grids.some(({ every }) => every > 1);
+  return sampled ? lines.map(({ name, value }) => ({ name, value: `≈ ${value}` })) : lines;
 }
 
 /** All that is shown, in a few sentences. */
 export function summary(language: Language, document: ViewDocument, map: AttentionMap, head: string): string {
   const counts = { count: document.maps.length, layers: new Set(document.maps.map(({ layer }) => layer)).size };
   const sizes = { rows: grouped(map.rows, language), cols: grouped(map.cols, language) };
-  const figures = statLines(language, map.stats).map(({ name, value }) => `${name}: ${value}`);
+  const figures = statLines(language, map).map(({ name, value }) => `${name}: ${value}`);
   const comma = language === "zh" ? "，" : ", ";
   return [
     say(language, "summaryText", { ...counts, ...sizes, head }),

@@ -82,6 +82,9 @@ def test_a_text_of_several_sentences_has_a_map_for_each(translator):
     view = pages.of_translation(found)
     names = [x["name"] for x in view.document().header["layers"]]
     assert names == [f"sentence {i + 1}" for i in range(len(found.parts))]
+    header = view.document().header
+    assert [x["label"]["zh"] for x in header["layers"]] == ["第 1 句", "第 2 句", "第 3 句"]
+    assert header["called"]["head"]["en"] == "translation"
     assert len(found.parts) > 1
     torch.testing.assert_close(found.alternatives[0].look(), found.weights)
 
@@ -112,6 +115,8 @@ def test_tags_have_a_map_for_each_layer_and_head(tmp_path, capsys):
                 rows = [f"{word}/{label}" for word, label in sentence]
                 assert found.header["tokens"][here["row_tokens"]] == rows
     assert next(maps, None) is None
+    assert found.header["layers"][0]["label"]["zh"] == "第 1 句\uff0c层 1"
+    assert found.header["called"] is None
     said(capsys, "tag", text, "--page", path, "--head", "2", "--model", run)
     assert {x["head"] for x in Page(path.read_text()).header["maps"]} == {2}
 

@@ -99,7 +99,7 @@ WRONG = [
     (["{kept}", "--heads", "x"], "--heads must be a whole number from 0 to 100000, got 'x'"),
     (["{kept}", "--heads", "5"], "--heads must be among 0, 1"),
     (["{kept}", "--layers", "x"], "--layers must be among layer"),
-    (["{kept}", "--save", "x.txt"], "x.txt"),
+    (["{kept}", "--save", "x.txt"], "a view is saved as .html, .png, .svg, .pdf, got"),
     (["{kept}", "--save", "x.html", "--open"], "--port and --open belong to a server"),
     (["{kept}", "--save", "x.html", "--port", "5555"], "--port and --open belong to a server"),
     (["{kept}", "--port", "80"], "must be a whole number from 1024 to 65535, got '80'"),

@@ -25,7 +25,7 @@ class Piece(NamedTuple):
 class Plain:
     """A map that is all there, and notes what it is asked for."""
 
-    layer, number, shape = "", 0, "cross"
+    layer, number, shape, work = "", 0, "cross", 64
 
     def __init__(self, weights):
         self.weights = weights

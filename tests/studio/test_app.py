@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from regard import Dot, rectangle
+from regard import Additive, Causal, Dot, rectangle, weights
 from regard.errors import StateError
 from regard.studio.app import Application
 from regard.viewing.captured import Captured
@@ -112,6 +112,47 @@ def test_for_who_has_left_nothing_is_worked_out(studio, plain, monkeypatch):
     lines[-1].close()
     assert 16 in worked
     assert len(worked) <= 2  # the one that had begun, and the one that is waited for
+
+
+def test_eight_readers_at_once():
+    torch.manual_seed(3)
+    q, k = torch.randn(2, 1, 8, 300, 4)
+    score = Additive(torch.randn(4))
+    heads = heads_of(Captured("", q, k, score, Causal()))
+    dense = weights(q, k, score=score, mask=Causal())[0]
+    wrong = []
+
+    def reader(number):
+        for r0 in range(0, 250, 10):
+            at = f"r0={r0}&r1={r0 + 40}&c0={number}&c1={number + 50}"
+            got, every = read(get(studio, f"/tile?map={number}&{at}").body)
+            wanted = dense[number, r0 : r0 + 40, number : number + 50]
+            if every != 1 or not torch.allclose(got, wanted, rtol=1e-4, atol=1e-6):
+                wrong.append((number, r0))
+
+    with listening(heads) as studio:
+        readers = [threading.Thread(target=reader, args=(number,)) for number in range(8)]
+        for one in readers:
+            one.start()
+        for one in readers:
+            one.join(30)
+    assert wrong == []
+
+
+def test_what_eight_want_at_once_is_worked_out_once(studio, plain, monkeypatch):
+    real = plain.tile
+    monkeypatch.setattr(plain, "tile", lambda *a: (time.sleep(0.2), real(*a))[1])
+    plain.asked.clear()
+    got = []
+    path = "/tile?map=1&r0=1&r1=33&c0=2&c1=44"
+    readers = [threading.Thread(target=lambda: got.append(get(studio, path))) for _ in range(8)]
+    for one in readers:
+        one.start()
+    for one in readers:
+        one.join(10)
+    assert [x.status for x in got] == [200] * 8
+    assert len({x.body for x in got}) == 1
+    assert len(plain.asked) == 1
 
 
 def test_a_page_without_a_policy_is_not_served():

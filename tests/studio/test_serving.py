@@ -1,6 +1,7 @@
 """The server from its beginning to its end: where it listens, what it prints, how it stops."""
 
 import asyncio
+import http.client
 import os
 import signal
 import socket
@@ -20,10 +21,26 @@ from regard.studio.serving import Studio
 from tests.studio.listening import PAGE, Plain, get, listening
 
 HEADS = [Plain(torch.rand(3, 3))]
+
+
+class Slow(Plain):
+    """A map whose tiles take their time."""
+
+    def __init__(self):
+        super().__init__(torch.rand(3, 3))
+        self.begun = threading.Event()
+
+    def tile(self, *how):
+        self.begun.set()
+        time.sleep(4)
+        return super().tile(*how)
+
+
 SERVE = """
 import sys, torch
 sys.path.insert(0, {root!r})
 from tests.studio.listening import PAGE, Plain
+from tests.studio.test_serving import Slow
 from regard.studio import serving
 serving.serve_parts([Plain(torch.rand(3, 3))], PAGE)
 """
@@ -113,6 +130,21 @@ def test_in_a_notebook_whose_own_loop_runs_already():
     assert answered == [403]
 
 
+def test_it_stops_while_a_tile_is_worked_out():
+    slow = Slow()
+    answers = []
+    with listening([slow]) as studio:
+        reader = threading.Thread(
+            target=lambda: answers.append(get(studio, "/tile?map=0&r0=0&r1=3&c0=0&c1=3").status)
+        )
+        reader.start()
+        assert slow.begun.wait(5)
+        start = time.monotonic()
+    assert time.monotonic() - start < 3.8  # not when the tile is done
+    reader.join(5)
+    assert answers != [200]
+
+
 @pytest.mark.parametrize("package", ["starlette", "uvicorn"])
 def test_what_is_missing_is_named(package, monkeypatch):
     monkeypatch.setitem(sys.modules, package, None)
@@ -121,8 +153,11 @@ def test_what_is_missing_is_named(package, monkeypatch):
 
 
 @pytest.mark.skipif(os.name != "posix", reason="signals are another thing elsewhere")
-def test_control_c_ends_it_with_a_line(request):
+@pytest.mark.parametrize("busy", [False, True])
+def test_control_c_ends_it_with_a_line(request, busy):
     code = SERVE.format(root=str(request.config.rootpath))
+    if busy:
+        code = code.replace("Plain(torch.rand(3, 3))", "Slow()")
     with subprocess.Popen(
         [sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     ) as process:
@@ -130,6 +165,10 @@ def test_control_c_ends_it_with_a_line(request):
         opener = urllib.request.build_opener(urllib.request.HTTPCookieProcessor())
         with opener.open(address, timeout=20) as answer:
             assert answer.status == 200
+        if busy:
+            where = f"{address.partition('?')[0]}tile?map=0&r0=0&r1=3&c0=0&c1=3"
+            threading.Thread(target=lambda: _given_up(opener, where)).start()
+            time.sleep(0.5)
         start = time.monotonic()
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=20)
@@ -140,3 +179,8 @@ def test_control_c_ends_it_with_a_line(request):
         "Open this address in a browser; Ctrl-C ends.",
         "The view is closed.",
     ]
+
+
+def _given_up(opener, address):
+    with pytest.raises((OSError, http.client.HTTPException)):
+        opener.open(address, timeout=20)

@@ -15,6 +15,7 @@ def test_calls_by_number_slice_and_name():
     calls = Captures()
     with pytest.raises(StateError, match="no call of 'a' was captured; there are nothing was"):
         calls["a"]
+    assert repr(calls) == "<Captures: 0 calls of attention>"
     for call in (first, second, third):
         calls.add(call)
     assert list(calls) == [first, second, third]
@@ -22,6 +23,7 @@ def test_calls_by_number_slice_and_name():
     assert calls["a"] is third  # the last one
     assert calls["b"] is second
     assert calls.names == ["a", "b"]
+    assert repr(calls) == "<Captures: 3 calls of attention, in a, b>"
     with pytest.raises(StateError, match="no call of 'c' was captured; there are 'a', 'b'"):
         calls["c"]
 

@@ -128,6 +128,9 @@ def test_what_cannot_be_captured_is_said(model):
     wrong = pytest.raises(KindError, match=r"several names, got one string; write \['first'\]")
     with wrong, capture(model, layers="first"):
         pass
+    wrong = pytest.raises(KindError, match=r"heads must be several numbers, got 5; write \[5\]")
+    with wrong, capture(model, heads=5):
+        pass
     for heads in ([], [-1], [True], [0.5]):
         wrong = pytest.raises(ValueRangeError, match="heads must be numbers of heads, from 0 on")
         with wrong, capture(model, heads=heads):

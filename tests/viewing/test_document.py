@@ -221,7 +221,51 @@ def test_long_maps_are_sampled_and_say_so(monkeypatch):
     document = made(captured(3000, 1, d=8192 // 16), live=True)
     every = document.header["maps"][0]["grids"][0]["every"]
     assert every > 1
+    # what is looked at closely is read whole, and the page says so of each picture
+    assert document.header["notes"] == [notes.of_thumbnails(every)]
+    monkeypatch.setattr("regard.viewing.ladder.BUDGET", 1)
+    monkeypatch.setattr("regard.viewing.ladder.WHOLE", 1)
+    document = made(captured(3000, 1, d=8192 // 16), limit=500_000)
+    every = document.header["maps"][0]["grids"][0]["every"]
+    assert every > 1
     assert document.header["notes"][-1] == notes.sampled(every)
+
+
+def test_of_maps_of_several_lengths_only_the_long_ones_are_estimates(monkeypatch):
+    monkeypatch.setattr("regard.viewing.ladder.WHOLE", 1)
+    monkeypatch.setattr("regard.viewing.ladder.BUDGET", 1 << 20)
+    drawn = [Drawn(head) for n in (40, 900) for head in heads_of(captured(n, 1))]
+    document = attention(drawn, limit=20_000)
+    every = [here["grids"][0]["every"] for here in document.header["maps"]]
+    assert every[0] == 1 < every[1]
+    assert document.header["notes"][-1] == notes.sampled(every[1], everywhere=False)
+
+
+def test_room_is_not_kept_for_weights_that_are_not_written(monkeypatch):
+    # of a sample no query's largest weights are told: with room for them cells were coarser
+    monkeypatch.setattr("regard.viewing.ladder.GLANCE", 1 << 25)
+    document = made(captured(3000, 1), live=True, limit=30_000)
+    assert [x["rows"] for x in document.header["maps"][0]["grids"]] == [64, 64]
+
+
+def test_many_long_heads_have_coarser_cells_before_they_take_long(monkeypatch):
+    monkeypatch.setattr("regard.viewing.ladder.GLANCE", 4 * 3000 * (64 + 16) * 20)
+    document = made(captured(3000, 4), live=True)
+    assert {x["grids"][0]["rows"] for x in document.header["maps"]} == {32}
+
+
+def test_all_that_is_told_of_a_head_is_told_of_the_same_queries(monkeypatch):
+    monkeypatch.setattr("regard.viewing.ladder.GLANCE", 1 << 25)
+    seen = captured(2000, 1)
+    document = made(seen, live=True)
+    (here,) = document.header["maps"]
+    every = here["grids"][0]["every"]
+    assert every == here["grids"][1]["every"] > 1
+    read = seen[0].weights()[0, 0][every // 2 :: every]
+    assert here["stats"]["first"] == pytest.approx(read[:, 0].mean().item(), rel=1e-4)
+    wanted = read.sum(0) * 2000 / len(read)
+    got = torch.from_numpy(numbers(document, here["received"]).astype("f4"))
+    torch.testing.assert_close(got, wanted, rtol=2e-3, atol=1e-3)
 
 
 def test_profiles_of_long_maps_are_means():

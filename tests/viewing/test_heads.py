@@ -97,7 +97,7 @@ def test_a_budget_reads_every_so_many_queries_at_their_own_places(score, mask):
     made = SCORES[score](D, HEADS)
     w = written_out(Q, K, made, mask)[1, 2]
     head = heads_of(Captured("", Q, K, made, mask), 1)[2]
-    budget = N * M * D // 4  # every 4th would do
+    budget = N * M * head.work // 4  # every 4th would do
     tile = head.tile(slice(0, N), slice(0, M), cells=10, budget=budget)
     assert tile.every == 4
     kept = torch.arange(2, N, 4)  # from the middle of the first four
@@ -110,7 +110,7 @@ def test_a_budget_reads_every_so_many_queries_at_their_own_places(score, mask):
     assert head.tile(slice(0, N), slice(0, M), cells=10, budget=1).every == 5
     assert head.tile(slice(3, 46), slice(0, M), cells=10, budget=1).every == 4
     assert head.tile(slice(0, N), slice(0, M), cells=50, budget=1).every == 1
-    assert head.tile(slice(0, N), slice(0, M), cells=10, budget=N * M * D).every == 1
+    assert head.tile(slice(0, N), slice(0, M), cells=10, budget=N * M * head.work).every == 1
 
 
 def test_no_cell_stays_empty_at_any_size():
@@ -149,13 +149,13 @@ def test_top_entropy_and_received():
     assert head.top(2).keys.shape == (N, 2)
     torch.testing.assert_close(head.entropy(), torch.special.entr(w).sum(-1))
     torch.testing.assert_close(head.received(), w.sum(0))
-    budget = N * M * D // 5
+    budget = N * M * head.work // 5
     torch.testing.assert_close(head.received(budget), w[2::5].mean(0) * N)
     torch.testing.assert_close(
         head.entropy(budget), torch.special.entr(w[2::5]).sum(-1).repeat_interleave(5)
     )
     short = heads_of(Captured("", Q[0, 0, :46], K[0, 0], Dot(), None))[0]
-    assert short.entropy(46 * M * D // 5).shape == (46,)
+    assert short.entropy(46 * M * short.work // 5).shape == (46,)
 
 
 def test_stats():
@@ -178,7 +178,7 @@ def test_stats():
     w = written_out(Q, K, Dot(), None)[0, 0]
     away = (torch.arange(M) - torch.arange(N)[:, None] * (M - 1) / (N - 1)).abs()
     assert sampled.stats()["distance"] == pytest.approx((w * away).sum(1).mean().item(), rel=1e-4)
-    less = sampled.stats(budget=N * M * D // 5)
+    less = sampled.stats(budget=N * M * sampled.work // 5)
     assert less["distance"] == pytest.approx((w * away)[2::5].sum(1).mean().item(), rel=1e-4)
     assert less["first"] == pytest.approx(w[2::5, 0].mean().item(), rel=1e-4)
 
@@ -217,13 +217,27 @@ def test_weights_that_are_there(kind):
     head, here = heads[4], torch.as_tensor(given)[1, 1].float()
     assert torch.equal(head.tile(slice(3, 9), slice(0, M)).values, here[3:9])
     for reduce in ("mass", "max"):
-        got = head.tile(slice(3, 43), slice(0, 69), cells=9, reduce=reduce, budget=1)
-        assert got.every == 1  # nothing has to be worked out
+        got = head.tile(slice(3, 43), slice(0, 69), cells=9, reduce=reduce)
         torch.testing.assert_close(got.values, pooled(here[3:43, :69], 9, reduce))
     torch.testing.assert_close(head.entropy(), torch.special.entr(here).sum(-1))
     torch.testing.assert_close(head.received(), here.sum(0))
     assert [h.layer for h in heads_of(given[0])] == ["", "", ""]
     assert len(heads_of(given[0, 0])) == 1
+
+
+def test_weights_that_come_in_other_ways():
+    w = torch.rand(2, 4, 5)
+    frozen = w.numpy().copy()
+    frozen.setflags(write=False)
+    assert torch.equal(heads_of(frozen)[1].tile(slice(0, 4), slice(0, 5)).values, w[1])
+    small = heads_of(w.to(torch.float8_e4m3fn))[0]
+    assert (small.tile(slice(0, 4), slice(0, 5)).values - w[0]).abs().max() < 0.1
+    assert small.shape == "cross"
+    turned = heads_of(w.permute(2, 1, 0).requires_grad_())
+    assert torch.equal(turned[3].tile(slice(0, 4), slice(0, 2)).values, w[:, :, 3].T)
+    for given in (torch.eye(4).to_sparse(), torch.empty(4, 4, device="meta")):
+        with pytest.raises(KindError, match="must be there one by one"):
+            heads_of(given)
 
 
 def test_captures_and_chosen_heads_keep_their_names():
@@ -243,7 +257,7 @@ def test_a_hundred_thousand_keys_in_little_memory():
     (head,) = heads_of(Captured("", x, x, Dot(), Causal()))
     head.tile(slice(0, 100), slice(0, 100_000), cells=16)
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    budget = 64 * 100_000 * 4
+    budget = 64 * 100_000 * head.work
     tile = head.tile(slice(0, 100_000), slice(0, 100_000), cells=64, budget=budget)
     assert tile.every == 100_000 // 64
     torch.testing.assert_close(tile.values.sum(1), torch.ones(64))
@@ -298,7 +312,7 @@ ALL = (slice(None), slice(None))
         (lambda: heads_of(Captured("", Q, K, Dot(), None), 2), ValueRangeError,
          "entry must be one of the 2 entries of the batch, from 0 on, got 2"),
         (lambda: heads_of("x"), KindError,
-         "heads are those of a capture or of weights [..., n, m], got str"),
+         "what is looked at is a capture, or weights [..., n, m], got str"),
         (lambda: heads_of(torch.ones(3)), ShapeError,
          "weights must be floating point numbers [..., n, m], got torch.float32 [3]"),
     ],

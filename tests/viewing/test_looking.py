@@ -77,7 +77,10 @@ def test_data_and_a_regression_make_a_kernel_page():
 @pytest.mark.parametrize(
     ("call", "error", "message"),
     [
-        (lambda: look(Captures()), StateError, "there is nothing to look at"),
+        (lambda: look(Captures()), StateError, "nothing to look at.*inside `with regard.capture"),
+        (lambda: look(torch.nn.Linear(2, 2)), KindError, "with regard.capture.*got Linear"),
+        (lambda: look(W - 1), ValueRangeError, "not be below 0; are these scores?"),
+        (lambda: look([W[None], -W[None]]), ValueRangeError, "not be below 0; are these scores?"),
         (lambda: look({}), StateError, "there is nothing to look at"),
         (lambda: look(torch.rand(0, 3)), ShapeError, "got n=0 queries and m=3 keys"),
         (lambda: look("x"), KindError, "got str"),

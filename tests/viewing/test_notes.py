@@ -13,7 +13,8 @@ ALL = [
     notes.sampled(1234),
     notes.a_part_of_the_data(5000, 70_000),
     notes.counted_from(1.5),
-    notes.heads_are_translations(["good day", "hello\u202e"]),
+    notes.scored(["good day", "hello\u202e"]),
+    notes.of_thumbnails(1234),
     notes.without_weights(),
 ]
 

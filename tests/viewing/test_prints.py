@@ -33,7 +33,15 @@ def test_a_grid_has_a_row_a_layer_also_of_one_that_was_called_twice():
     figure = draw_grid([Drawn(head) for head in heads])
     images = [ax for ax in figure.axes if ax.images]
     assert len(images) == 6
-    assert [ax.get_title() for ax in images] == ["0", "1"] * 3
+    assert [ax.get_title() for ax in images] == ["head 0", "head 1", "", "", "", ""]
+    assert [ax.get_ylabel() for ax in images[::2]] == [
+        "layer a\nqueries",
+        "layer b\nqueries",
+        "layer b #2\nqueries",
+    ]
+    figure = draw_grid([Drawn(head) for head in heads], "$注意力$")
+    figure.canvas.draw()  # which warns of letters that no font has
+    assert figure.get_suptitle().startswith("$")
     for ax, head in zip(images, heads, strict=True):
         assert (torch.as_tensor(ax.images[0].get_array()).float() == head.weights).all()
     with pytest.raises(ShapeError, match="choose a layer, or one head"):

@@ -5,7 +5,7 @@ import torch
 
 from regard.errors import KindError, ShapeError
 from regard.viewing.heads import DenseHead
-from regard.viewing.sides import sides_of
+from regard.viewing.sides import ASK, sides_of
 
 ABC, XY = ["a", "b", "c"], ["▁x", "y"]
 
@@ -57,8 +57,14 @@ def test_layers_may_have_their_own():
             "2 lists of tokens have the length 3, so which of them belongs to the layer 'l' cannot "
             "be told; give a dict by the names of layers",
         ),
-        ("abc", KindError, "tokens must be a list of str, or lists of them, got str"),
-        (7, KindError, "tokens must be a list of str, or lists of them, got int"),
+        ("abc", KindError, f"tokens must be a list of str, or lists of them, got str; {ASK}"),
+        (7, KindError, f"tokens must be a list of str, or lists of them, got int; {ASK}"),
+        ([101, 7592, 102], KindError, f"tokens must be a list of str, got numbers; {ASK}"),
+        (
+            {"input_ids": ABC, "mask": XY}, KindError,
+            "a dict of tokens must have the beginnings of layers' names, as 'l', got 'input_ids', "
+            f"'mask'; {ASK}",
+        ),
         (
             ["a", ABC], KindError,
             "tokens must be a list of str, or lists of them, got some of both or something else",

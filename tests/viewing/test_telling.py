@@ -26,7 +26,7 @@ def test_the_strongest_keys_of_each_query_and_who_got_most():
     assert lines[1:] == [
         "a looks at 0 75 %, 1 25 %",
         "b looks at 2 100 %",
-        "Most looked at: 2 1.00, 0 0.75, 1 0.25.",
+        "Most looked at, by the sum of weights: 2 1.00, 0 0.75, 1 0.25.",
     ]
     assert told(DenseHead(torch.zeros(1, 2)), None, None)[1] == "0 looks at nothing"
 
@@ -48,3 +48,11 @@ def test_what_a_head_is(language, said):
     assert described(DenseHead(torch.ones(2, 3)), "x", language) == said
     assert named(["a"], 0) == "a"
     assert named(None, 12) == "12"
+
+
+def test_what_is_no_number_is_not_told_as_one():
+    w = torch.full((4, 4), 0.25)
+    w[1], w[2, 2] = torch.nan, torch.inf
+    lines = told(DenseHead(w), None, None)
+    assert lines[0].startswith("0 looks at")
+    assert not any(word in "".join(lines) for word in ("nan", "inf"))

@@ -9,6 +9,9 @@ import torch
 from regard import look
 from regard.errors import ShapeError, StateError, ValueRangeError
 from regard.viewing import page
+from regard.viewing.called import translations
+from regard.viewing.document import Drawn
+from regard.viewing.heads import DenseHead
 from regard.viewing.view import View
 from tests.viewing.pages import Page
 
@@ -50,7 +53,7 @@ def test_saving_is_whole_or_not_at_all(view, tmp_path, monkeypatch, name):
     monkeypatch.setattr(os, "replace", fails)
     with pytest.raises(OSError, match="No space left") as raised:
         view.save(path)
-    assert raised.value.filename == str(path)
+    assert str(raised.value) == f"[Errno 28] No space left on device: {str(path)!r}"
     assert [x.name for x in tmp_path.iterdir()] == [name]
     assert path.read_text() == "before"
 
@@ -104,7 +107,7 @@ def test_a_terminal_shows_pools_of_many_and_names_what_is_shown():
     seen = look(torch.eye(100).expand(1, 2, 100, 100))
     seen.show(layer=0, head=1, stream=out, width=300)
     first, second, *rest = out.getvalue().splitlines()
-    assert first == "0, head 1: 100 queries, 100 keys, causal attention"
+    assert first == "layer 0, head 1: 100 queries, 100 keys, causal attention"
     assert second.split()[:2] == ["0-3", "4-6"]
     assert len(rest) == 32
 
@@ -120,13 +123,13 @@ def test_a_summary_tells_who_looks_where(view):
     seen = look(W, ["a", "b"])
     assert seen.summary().splitlines() == [
         "2 queries, 2 keys, self-attention",
-        "The average query: entropy 0.28 nats, looks 0.1 keys far, 100% near its own place, "
-        "38% on the first key.",
+        "The average query: entropy 0.28 nats, looks 0.1 keys far, 100 % near its own place, "
+        "38 % on the first key.",
         "a looks at a 75 %, b 25 %",
         "b looks at b 100 %",
-        "Most looked at: b 1.25, a 0.75.",
+        "Most looked at, by the sum of weights: b 1.25, a 0.75.",
     ]
-    assert view.summary(layer=1, head=2).startswith("1, head 2: 6 queries, 6 keys")
+    assert view.summary(layer=1, head=2).startswith("layer 1, head 2: 6 queries, 6 keys")
     chinese = look(W, ["a", "b"], language="zh").summary()
     assert "a 关注 a 75 %" in chinese
     assert "... and 60 more queries." in look(torch.rand(100, 100)).summary()
@@ -181,6 +184,24 @@ def test_message(view, call, message):
     with pytest.raises(ValueRangeError) as raised:
         call(view)
     assert str(raised.value) == message
+
+
+def test_it_says_in_short_what_it_is(view):
+    assert repr(view) == "<View of 6 heads in 2 layers>"
+    assert repr(look(W)) == "<View of 1 head in 1 layer>"
+
+
+def test_what_is_no_layer_and_no_head_is_called_what_it_is():
+    drawn = [Drawn(DenseHead(W, "sentence 1", i)) for i in (1, 2)]
+    view = View(drawn, called=translations(3))
+    assert view.summary(head=2).startswith("sentence 1, translation 2: 2 queries")
+    view = View(drawn, called=translations(3), language="zh")
+    assert view.summary(head=2).startswith("第 1 句, 译文 2: 2 个查询")
+    header = view.document().header
+    assert header["layers"][0]["label"] == {"en": "sentence 1", "zh": "第 1 句"}
+    assert header["called"]["heads"] == {"en": "Translations", "zh": "译文"}
+    header = look(W).document().header
+    assert (header["layers"][0]["label"], header["called"]) == (None, None)
 
 
 def test_nothing_is_not_looked_at():

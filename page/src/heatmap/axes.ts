@@ -178,14 +178,14 @@ export class Axes {
     context.font = `${Math.min(14, Math.max(11, this.cellHeight * 0.32))}px ${FONT}`;
     context.textAlign = "center";
     context.textBaseline = "middle";
-    const decimals = this.decimals(tile, scale);
+    const { decimals, short } = this.decimals(tile, scale);
     for (let row = Math.floor(window.r0); row < window.r1; row += 1) {
       for (let col = Math.floor(window.c0); col < window.c1; col += 1) {
         const at = indexIn(tile, row, col);
         if (at < 0 || isEmpty({ row, col })) continue;
         const value = tile.values[at]!;
         const known = !tile.known || tile.known[at] === 1;
-        const text = (known ? "" : "≈") + cellText(value, decimals);
+        const text = (known ? "" : "≈") + cellText(value, decimals, short);
         context.fillStyle = inkOn(colourOf(scale, value));
         // A number that does not fit is left out: cut, it would be another number.
         if (context.measureText(text).width <= this.cellWidth - 4) context.fillText(text, this.x(col + 0.5), this.y(row + 0.5));
@@ -193,14 +193,15 @@ export class Axes {
     }
   }
 
-  /** As many decimals as cells have room for: two to four. */
-  private decimals(tile: Tile, scale: Scale): number {
+  /** As many decimals as cells have room for: two to four. Where room is short the nought before the point goes. */
+  private decimals(tile: Tile, scale: Scale): { decimals: number; short: boolean } {
     const before = (tile.known ? "≈" : "") + (scale.kind === "difference" ? "−" : "");
-    const most = this.cellWidth >= 90 ? 4 : 3;
-    for (let count = most; count > 2; count -= 1) {
-      if (this.context.measureText(`${before}0.${"0".repeat(count)}`).width <= this.cellWidth - 6) return count;
+    for (let decimals = this.cellWidth >= 90 ? 4 : 3; decimals >= 2; decimals -= 1) {
+      // More decimals than need be are not worth numbers that touch.
+      const room = this.cellWidth - (decimals > 2 ? 12 : 4);
+      if (this.context.measureText(`${before}0.${"0".repeat(decimals)}`).width <= room) return { decimals, short: false };
     }
-    return 2;
+    return { decimals: 2, short: true };
   }
 
   /** Bars beside the plot: one value a query, or a key; pooled where there are fewer values than places. */

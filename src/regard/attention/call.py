@@ -118,12 +118,17 @@ class Call:
         s = Form(
             self.q[:, start:stop:step], self.k[:, left:right], self.phi, p0, p1, self.scale
         ).pairwise()
-        if self.table is None:
-            return s
+        return s if self.table is None else s + self.bias(start, stop, step, left, right)
+
+    def bias(
+        self, start: int, stop: int, step: int = 1, left: int = 0, right: int | None = None
+    ) -> Float[Tensor, "B r c"]:
+        """What the distance from query to key adds, where there is a table of it."""
+        assert self.table is not None
         i = torch.arange(start, stop, step, device=self.q.device)
         j = torch.arange(left, self.m if right is None else right, device=self.q.device)
-        bias = self.table.to(s.dtype)[:, j - i[:, None] + self.n - 1]
-        return s + _by_head(bias, batch)
+        bias = self.table.to(self.q.dtype)[:, j - i[:, None] + self.n - 1]
+        return _by_head(bias, self.q.shape[0])
 
 
 def _by_sequence(x: Tensor, batch: int) -> Tensor:

@@ -7,34 +7,19 @@ is O(n + m) and the weights are those of the call, to rounding. None of them is 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Literal, NamedTuple, Protocol
+from typing import NamedTuple
 
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
+from regard.attention.pooling import Reduce, pooled, span_of
 from regard.attention.rows import Rows
-from regard.errors import KindError, ShapeError, ValueRangeError
+from regard.errors import ShapeError, ValueRangeError
 from regard.masks import Mask
 from regard.scores import Dot, Score
 
-__all__ = [
-    "Reduce",
-    "RowsOfWeights",
-    "Top",
-    "check_pooling",
-    "entropy",
-    "overview",
-    "pooled",
-    "received",
-    "rectangle",
-    "span_of",
-    "top",
-    "weights",
-]
-
-Reduce = Literal["mass", "max"]
+__all__ = ["Top", "entropy", "overview", "received", "rectangle", "top", "weights"]
 
 _DOT = Dot()
 _EVERYTHING = slice(None)
@@ -97,20 +82,6 @@ def rectangle(
     return source.shaped(source.rectangle(first, last, left, right), last - first, right - left)
 
 
-def span_of(name: str, piece: slice, size: int) -> tuple[int, int]:
-    """First and last + 1 of the positions that a slice means, or what is wrong with it."""
-    if not isinstance(piece, slice):
-        msg = (
-            f"{name} must be a slice, got {type(piece).__name__}; for one line use slice(i, i + 1)"
-        )
-        raise KindError(msg)
-    start, stop, step = piece.indices(size)
-    if step != 1:
-        msg = f"{name} must be a slice with step 1, got step {step}"
-        raise ValueRangeError(msg)
-    return start, max(start, stop)
-
-
 def overview(
     q: Float[Tensor, "*b n d"],
     k: Float[Tensor, "*b m e"],
@@ -149,128 +120,6 @@ def overview(
     source = Rows(q, k, score, mask)
     found = pooled(source, rows, cols, cells=cells, reduce=reduce, every=every)
     return source.shaped(found, *found.shape[1:])
-
-
-class RowsOfWeights(Protocol):
-    """Whatever gives rows of weights, some at a time."""
-
-    @property
-    def entries(self) -> int:
-        """How many batch entries."""
-
-    @property
-    def n(self) -> int:
-        """How many queries."""
-
-    @property
-    def m(self) -> int:
-        """How many keys."""
-
-    @property
-    def device(self) -> torch.device:
-        """Where the weights are."""
-
-    def blocks(
-        self, start: int = 0, stop: int | None = None, step: int = 1
-    ) -> Iterator[tuple[int, Float[Tensor, "B r m"]]]:
-        """Every step-th row from start to stop: how many came before, and the next ones."""
-
-    def whole(self, height: int, width: int, reduce: Reduce) -> Tensor | None:
-        """Sums or maxima over a grid of cells, if there is a faster way than by rows."""
-
-
-def check_pooling(cells: int, reduce: str, every: int = 1) -> None:
-    """Raise unless these say how to pool."""
-    for name, value in (("cells", cells), ("every", every)):
-        if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-            msg = f"{name} must be an integer of at least 1, got {value!r}"
-            raise ValueRangeError(msg)
-    if reduce not in ("mass", "max"):
-        msg = f"reduce must be 'mass' or 'max', got {reduce!r}"
-        raise ValueRangeError(msg)
-
-
-def pooled(
-    source: RowsOfWeights,
-    rows: slice,
-    cols: slice,
-    *,
-    cells: int,
-    reduce: Reduce,
-    every: int = 1,
-) -> Float[Tensor, "B r c"]:
-    """A part of the weights in a small grid, as ``overview`` has it."""
-    check_pooling(cells, reduce, every)
-    (first, last), (left, right) = (
-        span_of(name, piece, size)
-        for name, piece, size in (("rows", rows, source.n), ("cols", cols, source.m))
-    )
-    height, width = min(last - first, cells), min(right - left, cells)
-    if every > 1 and every > (last - first) // max(height, 1):
-        msg = (
-            f"every must be at most {(last - first) // max(height, 1)}, the queries that a row of "
-            f"cells has at least, got {every}"
-        )
-        raise ValueRangeError(msg)
-    if not source.entries * height * width:
-        return torch.zeros(source.entries, height, width, device=source.device)
-    row_of, col_of = (_cells(x, cells, source.device) for x in (last - first, right - left))
-    row_of = row_of[every // 2 :: every]  # from the middle: no row of cells leans to its start
-    everything = every == 1 and (last - first, right - left) == (source.n, source.m)
-    grid = source.whole(height, width, reduce) if everything else None
-    if grid is None:
-        grid = _by_rows(
-            source, (first + every // 2, last, every), (left, right), row_of, col_of, reduce
-        )
-    if reduce == "mass":
-        grid = grid / torch.bincount(row_of, minlength=height)[:, None]
-    return grid
-
-
-def _by_rows(
-    source: RowsOfWeights,
-    rows: tuple[int, int, int],
-    cols: tuple[int, int],
-    row_of: Tensor,
-    col_of: Tensor,
-    reduce: Reduce,
-) -> Tensor:
-    """Sums or maxima over the cells of the rows (start, stop, step) and the columns."""
-    grid = None
-    height, width = (int(x[-1]) + 1 for x in (row_of, col_of))
-    for done, w in source.blocks(*rows):
-        here = row_of[done : done + w.shape[1]]
-        narrow = _narrowed(w[..., slice(*cols)], col_of, width, reduce)
-        if reduce == "mass":
-            narrow = narrow.double()
-        if grid is None:
-            grid = narrow.new_zeros(source.entries, height, width)
-        if reduce == "mass":
-            grid.index_add_(1, here, narrow)
-        else:
-            grid.scatter_reduce_(1, here[:, None].expand_as(narrow), narrow, "amax")
-    assert grid is not None  # there is a row
-    return grid
-
-
-def _cells(size: int, cells: int, device: torch.device) -> Tensor:
-    """Which cell each of ``size`` positions falls in: runs as equal as can be."""
-    here = torch.arange(size, device=device)
-    return here if size <= cells else here * cells // size
-
-
-def _narrowed(w: Tensor, col_of: Tensor, width: int, reduce: str) -> Tensor:
-    """[B, r, c] to [B, r, width]."""
-    m = w.shape[-1]
-    if width == m:
-        return w
-    if m % width == 0:  # equal runs: a reshape, several times as fast as scattering
-        runs = w.reshape(*w.shape[:-1], width, m // width)
-        return runs.sum(-1) if reduce == "mass" else runs.amax(-1)
-    out = w.new_zeros(*w.shape[:-1], width)
-    if reduce == "mass":
-        return out.index_add_(-1, col_of, w)
-    return out.scatter_reduce_(-1, col_of.expand_as(w), w, "amax")
 
 
 def top(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from copy import copy
 from dataclasses import replace
@@ -24,9 +25,17 @@ from regard.shapes import check_qkv
 if TYPE_CHECKING:
     from regard.attention.triton import Look
 
-__all__ = ["Rows"]
+__all__ = ["Rows", "last_of"]
 
 AT_A_TIME = 1 << 21  # weights in memory at once, in all batch entries together
+# of these, so many are still in a processor's cache when the next step of their softmax comes, and
+# in memory that need not be asked for anew: four times as fast
+CACHED, FEWEST = 1 << 19, 16  # weights; and rows, so that keys are not read again for each
+COMPILED_ROWS = 64  # at least: for each lot of them the kernels lay out all keys anew
+# what a weight takes, in products of two numbers: its softmax, and beside a product of matrices
+# a feature of a formula: compiled with functions in it (and, about, of a score nobody knows),
+# compiled without, or step by step
+SOFTMAX, COMPILED, SIMPLE, UNCOMPILED = 64, 12, 3, 100
 
 
 class Rows:
@@ -76,6 +85,18 @@ class Rows:
         """How many numbers of a query meet as many of a key."""
         return max((self.q if self.call is None else self.call.q).shape[-1], 1)
 
+    @property
+    def work(self) -> int:
+        """About what one weight takes, counted in products of two numbers."""
+        if self.look is not None or (self.call is not None and self.call.phi == "q * k"):
+            return SOFTMAX + self.features
+        each = COMPILED
+        if self.call is not None and not (self.device.type == "cpu" and has("numba")):
+            each = UNCOMPILED
+        elif self.call is not None and not re.search("[a-z]{3}", self.call.phi.replace("abs", "")):
+            each = SIMPLE
+        return SOFTMAX + self.features * each
+
     def __call__(self, start: int, stop: int, step: int = 1) -> Float[Tensor, "B r m"]:
         """The weights of every step-th query from start to stop."""
         count = len(range(start, stop, step))
@@ -84,16 +105,12 @@ class Rows:
         with torch.no_grad():
             if self.look is not None and step == 1:
                 return self.look.weights(slice(start, stop), slice(0, self.m))
-            if self.call is None:
-                s, allowed = self._pairwise(start, stop, step)
-            elif step == 1 and self._fused(self.call, count):
-                from regard.attention import cpu  # noqa: PLC0415 - numba, when first needed
-
-                return reference.softmax(cpu.scores(self.call, start, stop), None)
-            else:
-                return _defined(self.call, start, stop, step)
             # a hidden key may hold anything, and softmax hides it; a seen NaN stays
-            return reference.softmax(s, allowed)
+            if self.call is None:  # what a score gives may be its own
+                return reference.softmax(*self._pairwise(start, stop, step))
+            if self._fused(self.call, count):
+                return _softmax(*_compiled(self.call, start, stop, step))
+            return _defined(self.call, start, stop, step)
 
     def _fused(self, call: Call, rows: int) -> bool:
         size = self.entries * rows * self.m * self.features
@@ -118,11 +135,23 @@ class Rows:
         """
         stop = self.n if stop is None else stop
         count = len(range(start, stop, step))
-        at_once = max(AT_A_TIME // max(self.entries * self.m * self.made(count, step), 1), 1)
+        at_once = self._at_once(count, step)
         for done in range(0, count, at_once):
             more = min(at_once, count - done)
             first = start + done * step
             yield done, self(first, first + (more - 1) * step + 1, step)
+
+    def _at_once(self, count: int, step: int = 1) -> int:
+        """How many rows of so many to make at a time."""
+        row = max(self.entries * self.m, 1)
+        rows = max(AT_A_TIME // (row * self.made(count, step)), 1)
+        if self.call is None or self.device.type != "cpu":
+            return rows
+        if self.call.phi == "q * k":
+            return min(rows, max(CACHED // row, FEWEST))
+        if self.entries == 1 and self._fused(self.call, count):
+            return max(rows, COMPILED_ROWS)
+        return rows
 
     def made(self, count: int, step: int = 1) -> int:
         """How many numbers are made for a weight."""
@@ -130,7 +159,7 @@ class Rows:
             return 1
         if self.call is None:
             return self.features
-        if self.call.phi == "q * k" or (step == 1 and self._fused(self.call, count)):
+        if self.call.phi == "q * k" or self._fused(self.call, count):
             return 1
         return self.features  # the definition makes n x m x h
 
@@ -138,8 +167,7 @@ class Rows:
         """The weights of the queries from first to last on the keys from left to right."""
         dtype = reference.widened(self.q[:0]).dtype
         out = torch.zeros(self.entries, last - first, right - left, dtype=dtype, device=self.device)
-        made = self.made(last - first)
-        at_once = max(AT_A_TIME // max(self.entries * self.m * made, 1), 1)
+        at_once = self._at_once(last - first)
         for start in range(first, last, at_once):
             stop = min(start + at_once, last)
             if self.look is not None:
@@ -155,16 +183,20 @@ class Rows:
 
     def ends(self) -> Int[Tensor, "B n"]:
         """Behind the last key that each query may see."""
-        if self._rule.dense is None and not self._rule.not_self:
-            return self._rule.bounds()[1]
+        if self._rule.dense is None:
+            lo, hi = self._rule.bounds()
+            if not self._rule.not_self:
+                return hi
+            own = torch.arange(1, self.n + 1, device=self.device) == hi  # the last is its own
+            hi = torch.where(own, hi - 1, hi)
+            return torch.where(hi > lo, hi, 0)
         out = torch.zeros(self.entries, self.n, dtype=torch.int64, device=self.device)
         if not out.numel() or not self.m:
             return out
-        j = torch.arange(1, self.m + 1, device=self.device)
         at_once = max(AT_A_TIME // (self.entries * self.m), 1)
         for start in range(0, self.n, at_once):
             seen = self.allowed(start, min(start + at_once, self.n))
-            out[:, start : start + at_once] = (seen * j).amax(-1)
+            out[:, start : start + at_once] = last_of(seen)
         return out
 
     def allowed(self, start: int, stop: int, step: int = 1) -> Bool[Tensor, "B r m"]:
@@ -188,6 +220,10 @@ class _One(Rows):
     def __call__(self, start: int, stop: int, step: int = 1) -> Tensor:
         return self._rows(start, stop, step)[self._b : self._b + 1]
 
+    @property
+    def work(self) -> int:
+        return self._rows.entries * self._rows.work
+
     def made(self, count: int, step: int = 1) -> int:
         return self._rows.entries * self._rows.made(count, step)
 
@@ -197,9 +233,48 @@ def _defined(call: Call, start: int, stop: int, step: int) -> Float[Tensor, "B r
     # on a GPU, where kernels take half precision as it is
     call = replace(call, q=reference.widened(call.q), k=reference.widened(call.k))
     if call.lo is None or call.hi is None:
-        return reference.softmax(call.scores(start, stop, step), None)
+        return _softmax(call.scores(start, stop, step), None)
     left = int(call.lo[:, start:stop:step].min())
     right = max(int(call.hi[:, start:stop:step].max()), left)
     s = call.scores(start, stop, step, left, right)
-    w = reference.softmax(s, call.allowed(start, stop, step, left, right))
+    w = _softmax(s, call.allowed(start, stop, step, left, right))
     return w if right - left == call.m else pad(w, (left, call.m - right))
+
+
+def _compiled(call: Call, start: int, stop: int, step: int) -> tuple[Tensor, Tensor | None]:
+    """The masked scores by a compiled kernel; what is still to be hidden comes with them."""
+    from regard.attention import cpu  # noqa: PLC0415 - numba, when first needed
+
+    if step == 1:
+        return cpu.scores(call, start, stop), None
+    # the kernels count queries one by one: here those between are left out, and with them what
+    # depends on a query's place, which is added below
+    some = slice(start, stop, step)
+    lo, hi, dense = (None if x is None else x[:, some] for x in (call.lo, call.hi, call.dense))
+    few = replace(call, q=call.q[:, some], lo=lo, hi=hi, dense=dense, table=None, not_self=False)
+    s = cpu.scores(few, 0, few.n)
+    if call.table is not None:
+        s += call.bias(start, stop, step)
+    return s, call.allowed(start, stop, step) if call.not_self else None
+
+
+def _softmax(s: Tensor, allowed: Tensor | None) -> Tensor:
+    """The reference's, to the last bit, without a derivative and in the memory of the scores."""
+    finite = torch.finfo(s.dtype)
+    if allowed is not None:
+        s.masked_fill_(~allowed, -torch.inf)
+    if not s.shape[-1]:
+        return s
+    s.clamp_max_(finite.max)
+    top = s.amax(-1, keepdim=True).clamp_min_(finite.min)
+    total = s.sub_(top).exp_().sum(-1, keepdim=True)
+    return s.div_(torch.where(total > 0, total, 1))
+
+
+def last_of(seen: Bool[Tensor, "*b m"]) -> Int[Tensor, "*b"]:
+    """Behind the last True of each row, 0 where there is none."""
+    m = seen.shape[-1]
+    if not m:
+        return seen.new_zeros(seen.shape[:-1], dtype=torch.int64)
+    flags = seen.flip(-1).view(torch.uint8)  # read as bytes: several times as fast
+    return torch.where(seen.any(-1), m - flags.argmax(-1), 0)

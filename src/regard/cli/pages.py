@@ -13,6 +13,7 @@ if TYPE_CHECKING:  # torch takes seconds to import, and `--help` does without
     from regard.tasks.classification import Classified
     from regard.tasks.tagging import Tagged
     from regard.tasks.translation.translated import Translation
+    from regard.viewing.notes import Note
     from regard.viewing.view import View
 
 __all__ = ["check", "flag", "of_classified", "of_fit", "of_tagged", "of_translation"]
@@ -48,9 +49,10 @@ def check(path: Path) -> None:
 
 def of_translation(translation: Translation) -> View | None:
     """Source against target: a map a sentence and a way to say it; None if it is empty."""
+    from regard.viewing.called import sentence, translations  # noqa: PLC0415 - not for --help
     from regard.viewing.document import Drawn  # noqa: PLC0415 - imports torch
     from regard.viewing.heads import DenseHead  # noqa: PLC0415 - likewise
-    from regard.viewing.notes import heads_are_translations  # noqa: PLC0415 - not for --help
+    from regard.viewing.notes import scored  # noqa: PLC0415 - not for --help
     from regard.viewing.tokens import readable  # noqa: PLC0415 - likewise
     from regard.viewing.view import View  # noqa: PLC0415 - likewise
 
@@ -58,16 +60,17 @@ def of_translation(translation: Translation) -> View | None:
     drawn, words = [], []
     for i, part in enumerate(parts, 1):
         ways = [way for way in part.alternatives if way.tokens and part.source_tokens]
-        name = f"sentence {i}" if len(parts) > 1 else "translation"
+        name = sentence(i)[0] if len(parts) > 1 else "translation"
         words += [readable(part.source_tokens)] * bool(ways)
         keys = len(words) - 1
         for k, way in enumerate(ways, 1):
             words.append(readable(way.tokens))
             drawn.append(Drawn(DenseHead(way.look(), name, k), len(words) - 1, keys))
     several = [f"{_short(way.text)} ({way.score:.3f})" for way in translation.alternatives]
-    said = [heads_are_translations(several)] if len(several) > 1 else []
+    said = [scored(several)] if len(several) > 1 else []
     title = _short(translation.source)
-    return View(drawn, words, title=title, said=said) if drawn else None
+    called = translations(len(parts))
+    return View(drawn, words, title=title, said=said, called=called) if drawn else None
 
 
 def of_tagged(tagged: Tagged, layer: int | None, head: int | None) -> View | None:
@@ -79,30 +82,36 @@ def of_tagged(tagged: Tagged, layer: int | None, head: int | None) -> View | Non
         head: likewise.
 
     """
+    from regard.viewing.called import Called, sentence  # noqa: PLC0415 - not for --help
     from regard.viewing.document import Drawn  # noqa: PLC0415 - imports torch
     from regard.viewing.heads import DenseHead  # noqa: PLC0415 - likewise
     from regard.viewing.tokens import readable  # noqa: PLC0415 - likewise
     from regard.viewing.view import View  # noqa: PLC0415 - likewise
 
     drawn, words = [], []
-    for i, sentence in enumerate(tagged.sentences):
-        if not sentence.words:
+    labels: dict[str, Note] = {}
+    several = len(tagged.sentences) > 1
+    for i, part in enumerate(tagged.sentences, 1):
+        if not part.words:
             continue
-        named = [f"{word}/{label}" for word, label in sentence]
-        words += [readable(named), readable(list(sentence.words))]
-        where = f"sentence {i + 1}, " if len(tagged.sentences) > 1 else ""
-        for at, heads in enumerate(sentence.look(), 1):
+        named = [f"{word}/{label}" for word, label in part]
+        words += [readable(named), readable(list(part.words))]
+        for at, heads in enumerate(part.look(), 1):
+            name, label = sentence(i, at) if several else (str(at), None)
+            labels |= {name: label} if label else {}
             drawn += [
-                Drawn(DenseHead(w, f"{where}layer {at}", number), len(words) - 2, len(words) - 1)
+                Drawn(DenseHead(w, name, number), len(words) - 2, len(words) - 1)
                 for number, w in enumerate(heads, 1)
                 if layer in (None, at) and head in (None, number)
             ]
-    return View(drawn, words, title=_short(" ".join(tagged.words))) if drawn else None
+    title = _short(" ".join(tagged.words))
+    return View(drawn, words, title=title, called=Called(None, None, labels)) if drawn else None
 
 
 def of_classified(name: str, classified: Classified) -> View:
     """The looks of a classifier at the words, over the spectrogram or over the image."""
     from regard.viewing.backdrop import over_image, over_sound  # noqa: PLC0415 - not for --help
+    from regard.viewing.called import looks as where_it_looked  # noqa: PLC0415 - likewise
     from regard.viewing.document import Drawn  # noqa: PLC0415 - imports torch
     from regard.viewing.heads import DenseHead  # noqa: PLC0415 - likewise
     from regard.viewing.tokens import readable  # noqa: PLC0415 - likewise
@@ -120,7 +129,7 @@ def of_classified(name: str, classified: Classified) -> View:
         backdrop = over_image(classified.content, int(max(bottom - top, right - left)))
     looks = classified.looks
     likely = f"{classified.label} {100 * classified.probability:.0f} %"
-    rows = [likely] if len(looks) == 1 else [f"{likely}, {i + 1}" for i in range(len(looks))]
+    rows = [likely] if len(looks) == 1 else [f"{likely}, look {i + 1}" for i in range(len(looks))]
     words = [readable(rows), readable(keys)]
     short = _short(name) if classified.kind == "text" else Path(name).name
     return View(
@@ -128,6 +137,7 @@ def of_classified(name: str, classified: Classified) -> View:
         words,
         title=f"{short}: {classified.label}",
         backdrop=backdrop,
+        called=where_it_looked(),
     )
 
 

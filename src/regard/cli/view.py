@@ -97,6 +97,10 @@ def _check_save(args: argparse.Namespace) -> None:
         return
     from regard.viewing import figures  # noqa: PLC0415 - imports torch
 
+    if args.save.suffix.lower() not in figures.SUFFIXES:
+        known = ", ".join((PAGES[0], *figures.SUFFIXES))
+        msg = f"a view is saved as {known}, got {str(args.save)!r}"
+        raise ValueRangeError(msg)
     figures.check_path(args.save)
 
 

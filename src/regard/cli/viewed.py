@@ -198,7 +198,7 @@ def together(views: Mapping[str, View]) -> View:
             rows, cols = (None if x is None else x + at for x in (one.row_tokens, one.col_tokens))
             model = " ".join(filter(None, (_short(name), one.model)))
             drawn.append(one._replace(row_tokens=rows, col_tokens=cols, model=model))
-    return View(drawn, words)
+    return View(drawn, words, title=_short(", ".join(views)))
 
 
 def _titled(view: View, title: str, text: str) -> View:

@@ -19,8 +19,8 @@ __all__ = ["Asked", "Cache", "line", "tile"]
 
 MAGIC = 0x31544752  # "RGT1" when read as text
 TILE_CELLS, LINE_CELLS = 512, 16_384  # a side, at most
-BUDGET = 2_000_000_000  # products of a query's and a key's features: some tenths of a second
-READ = 100_000_000  # weights that a pooled piece takes at least, one query a cell: about a second
+BUDGET = 1 << 33  # what may be worked out, in products of two numbers: some tenths of a second
+READ = 1 << 34  # what a pooled piece takes at least, one query a cell: less than a second
 FEWEST = 64  # cells a side that are worth to wait for
 KEPT = 64 << 20  # bytes
 
@@ -91,7 +91,7 @@ def line(heads: Sequence[Head], query: str) -> Asked:
 
 def _affordable(cells: int, head: Head) -> int:
     """As many cells as can each have a query that is read; the page sees how many came."""
-    return min(cells, max(READ // head.m, FEWEST))
+    return min(cells, max(READ // (head.m * head.work), FEWEST))
 
 
 class Cache:

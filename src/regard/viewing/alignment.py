@@ -90,6 +90,7 @@ def draw_alignment(
             _lines(ax, n, m)
         if n * m <= NUMBERED:
             _numbers(ax, weights, 0.74 * size)
+            ax.set_xlabel("attention weight, %", color=FAINT)
         else:
             _bar(figure, ax, image)
         if title:

@@ -15,6 +15,8 @@ from regard.scores import Score
 
 __all__ = ["Captured", "Captures"]
 
+NAMED = 6  # modules
+
 
 @dataclass(frozen=True)
 class Captured:
@@ -75,6 +77,12 @@ class Captures(Sequence[Captured]):
 
     def __len__(self) -> int:
         return len(self._calls)
+
+    def __repr__(self) -> str:
+        """How many calls of which modules."""
+        names = ", ".join(self.names[:NAMED]) + (", ..." if len(self.names) > NAMED else "")
+        calls = f"{len(self):,} call{'s'[: len(self) != 1]}"
+        return f"<Captures: {calls} of attention{f', in {names}' if names else ''}>"
 
     def __getitem__(self, which: Any) -> Any:  # noqa: ANN401 - a call, or several
         """A call by its number, several by a slice, or the last one of a module by its name."""

@@ -91,6 +91,9 @@ def _checked(model: nn.Module, layers: Collection[str] | None) -> dict[str, nn.M
 
 
 def _numbers(heads: Sequence[int]) -> tuple[int, ...]:
+    if not isinstance(heads, Sequence) or isinstance(heads, str):
+        msg = f"heads must be several numbers, got {heads!r}; write [{heads!r}]"
+        raise KindError(msg)
     numbers = tuple(heads)
     if not numbers or any(isinstance(x, bool) or not isinstance(x, int) or x < 0 for x in numbers):
         msg = f"heads must be numbers of heads, from 0 on, got {list(numbers)}"

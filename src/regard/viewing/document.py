@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from regard.version import __version__
+from regard.viewing.called import Called
 from regard.viewing.heads import Head
 from regard.viewing.ladder import fitted
 from regard.viewing.notes import Note
@@ -53,6 +54,7 @@ def header(kind: str, *, title: str, language: str | None, **more: Any) -> dict[
         "notes": [],
         "tokens": [],
         "layers": [],
+        "called": None,
         "maps": [],
         "backdrop": None,
         "kernel": None,
@@ -77,6 +79,7 @@ def attention(
     limit: int = LIMIT,
     backdrop: dict[str, Any] | None = None,
     said: Sequence[Note] = (),
+    called: Called | None = None,
     live: bool = False,
 ) -> Document:
     """The document of some heads, as fine as the limit allows.
@@ -89,6 +92,7 @@ def attention(
         limit: bytes that the numbers take at most, in base64.
         backdrop: a picture the keys are patches of.
         said: what a reader must know, besides what follows from the limit.
+        called: what the reader calls layers and heads that are none.
         live: whether a server answers for what is not in it.
 
     Raises:
@@ -96,7 +100,9 @@ def attention(
 
     """
     most = limit * 3 // 4  # base64 writes 3 bytes as 4
-    layers, places = layers_of(drawn)
+    names, places = layers_of(drawn)
+    labels = called.layers if called else {}
+    layers = [one | {"label": labels.get(one["name"])} for one in names]
     block, maps, more = fitted([one.head for one in drawn], most, live=live)
     for here, one, layer in zip(maps, drawn, places, strict=True):
         here |= {"layer": layer, "row_tokens": one.row_tokens, "col_tokens": one.col_tokens}
@@ -107,11 +113,18 @@ def attention(
         notes=[*said, *more],
         tokens=[list(some) for some in tokens],
         layers=layers,
+        called=_words(called),
         maps=maps,
         backdrop=backdrop,
         live={"tile": "tile", "line": "line"} if live else None,
     )
     return Document(head, block.data, block.deflated())
+
+
+def _words(called: Called | None) -> dict[str, Note] | None:
+    if called is None or called.heads is None or called.head is None:
+        return None
+    return {"heads": called.heads, "head": called.head}
 
 
 def layers_of(drawn: Sequence[Drawn]) -> tuple[list[dict[str, str]], list[int]]:

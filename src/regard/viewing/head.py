@@ -7,7 +7,9 @@ from typing import Literal, NamedTuple, Protocol
 from jaxtyping import Float
 from torch import Tensor
 
-from regard.attention.inspect import Reduce, Top
+from regard.attention.inspect import Top
+from regard.attention.pooling import Reduce
+from regard.viewing.survey import Survey
 
 __all__ = ["Head", "Shape", "Tile"]
 
@@ -28,9 +30,9 @@ class Tile(NamedTuple):
 class Head(Protocol):
     """One head of one call of attention, for one entry of the batch.
 
-    A ``budget`` is how many pair-features (queries x keys x features) may be worked out. Where a
-    picture needs more, queries are left out, evenly, but every cell keeps one that is read: that
-    many, cells x keys x features, are worked out whatever the budget. Memory is O(n + m).
+    A ``budget`` is how much may be worked out: queries x keys x ``work``. Where a picture needs
+    more, queries are left out, evenly, but every cell keeps one that is read: that much, cells x
+    keys x ``work``, is worked out whatever the budget. Memory is O(n + m).
     """
 
     @property
@@ -48,6 +50,10 @@ class Head(Protocol):
     @property
     def m(self) -> int:
         """How many keys."""
+
+    @property
+    def work(self) -> int:
+        """About what one weight takes to work out, counted in products of two numbers."""
 
     @property
     def shape(self) -> Shape:
@@ -88,4 +94,10 @@ class Head(Protocol):
         1 key, or 2 % of the keys, of its own place. first: how much falls on the first key. With
         another number of keys than of queries, query i stands at key i (m - 1) / (n - 1); in
         causal attention the last query stands on the last key.
+        """
+
+    def survey(self, cells: int | None = None, count: int = 0, budget: int | None = None) -> Survey:
+        """All of these in one pass: grids of so many cells, and the largest weights if all is read.
+
+        Everything in it is told of the same queries: where the budget leaves some out, of a sample.
         """

@@ -7,27 +7,30 @@ from collections.abc import Iterator
 from functools import cached_property
 from typing import Any, Literal, Protocol
 
+import numpy as np
 import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from regard.attention.inspect import Reduce, RowsOfWeights, Top, check_pooling, pooled, span_of
-from regard.attention.rows import AT_A_TIME, Rows
+from regard.attention.inspect import Top
+from regard.attention.pooling import Reduce, RowsOfWeights, check_pooling, pooled, span_of
+from regard.attention.rows import CACHED, FEWEST, Rows, last_of
 from regard.errors import KindError, ShapeError, ValueRangeError
 from regard.viewing.captured import Captured, Captures
 from regard.viewing.head import Head, Shape, Tile
+from regard.viewing.survey import Along, Survey, survey
 
 __all__ = ["CapturedHead", "DenseHead", "Head", "Tile", "heads_of"]
 
-NEAR = 0.02  # of the keys: what still counts as on the diagonal
+LOOKED_UP = 64  # what a weight takes that is there already, beside those of ``Rows.work``
 
 
 class _Source(RowsOfWeights, Protocol):
     """Rows of the weights of one head."""
 
     @property
-    def features(self) -> int:
-        """How many numbers of a query meet as many of a key; 0: nothing is worked out."""
+    def work(self) -> int:
+        """About what one weight takes, counted in products of two numbers."""
 
     def rectangle(self, first: int, last: int, left: int, right: int) -> Float[Tensor, "1 r c"]:
         """Some of the weights, as they are."""
@@ -47,6 +50,10 @@ class _Viewed(ABC):
     @abstractmethod
     def ends(self) -> Tensor:
         """Behind the last key that each query sees, [n]."""
+
+    @property
+    def work(self) -> int:
+        return self.source.work
 
     @cached_property
     def shape(self) -> Shape:
@@ -104,55 +111,34 @@ class _Viewed(ABC):
         return Top(weights, keys)
 
     def entropy(self, budget: int | None = None) -> Tensor:
-        read = torch.zeros(self._read(budget))
-        for done, w in self._sample(budget):
-            read[done : done + w.shape[1]] = torch.special.entr(w[0]).sum(-1)
-        every = self._every(self.n, 1, budget)
-        nearest = (torch.arange(self.n) // every).clamp_max(max(len(read) - 1, 0))
-        return read[nearest] if every > 1 else read
+        return self.survey(budget=budget).entropy
 
     def received(self, budget: int | None = None) -> Tensor:
-        out = torch.zeros(self.m, dtype=torch.float64, device=self.source.device)
-        for _, w in self._sample(budget):
-            out += w[0].sum(0, dtype=torch.float64)
-        return (out * (self.n / max(self._read(budget), 1))).float().cpu()
+        return self.survey(budget=budget).received
 
     def stats(self, budget: int | None = None) -> dict[str, float]:
-        device = self.source.device
-        j = torch.arange(self.m, dtype=torch.float32, device=device)
+        return self.survey(budget=budget).stats
+
+    def survey(self, cells: int | None = None, count: int = 0, budget: int | None = None) -> Survey:
+        every = self._every(self.n, cells or 1, budget)
+        if every > 1:
+            count = 0
         step = 1.0 if self.shape != "cross" else (self.m - 1) / max(self.n - 1, 1)
         moved = max(self.m - self.n, 0) if self.shape == "causal" else 0
-        near = max(1.0, NEAR * self.m)
-        every = self._every(self.n, 1, budget)
-        sums = torch.zeros(4, dtype=torch.float64, device=device)
-        for done, w in self._sample(budget):
-            i = torch.arange(done, done + w.shape[1], device=device) * every + every // 2
-            away = (j - (i * step + moved).unsqueeze(-1)).abs()  # [r, m]
-            sums += torch.stack(
-                [
-                    torch.special.entr(w[0]).sum(dtype=torch.float64),
-                    (w[0] * away).sum(dtype=torch.float64),
-                    (w[0] * (away <= near)).sum(dtype=torch.float64),
-                    w[0, :, :1].sum(dtype=torch.float64),
-                ]
-            )
-        mean = (sums / max(self._read(budget), 1)).tolist()
-        return dict(zip(("entropy", "distance", "diagonality", "first"), mean, strict=True))
+        return survey(
+            self.source,
+            Along(step, moved),
+            every=every,
+            cells=cells,
+            count=min(count, self.m),
+        )
 
     def _every(self, queries: int, cells: int, budget: int | None) -> int:
         """How many queries apart those that are read may be."""
         if budget is None or queries <= max(cells, 1):
             return 1
-        wanted = queries * self.m * self.source.features
+        wanted = queries * self.m * self.work
         return max(min(-(-wanted // max(budget, 1)), queries // max(cells, 1)), 1)
-
-    def _read(self, budget: int | None) -> int:
-        every = self._every(self.n, 1, budget)
-        return len(range(every // 2, self.n, every))
-
-    def _sample(self, budget: int | None) -> Iterator[tuple[int, Tensor]]:
-        every = self._every(self.n, 1, budget)
-        return self.source.blocks(every // 2, self.n, every)
 
 
 class _Shared:
@@ -194,7 +180,7 @@ class DenseHead(_Viewed):
         return _Written(self.weights)
 
     def ends(self) -> Tensor:
-        ends = [_ends(w[0] != 0) for _, w in self.source.blocks()]
+        ends = [last_of(w[0] != 0) for _, w in self.source.blocks()]
         return torch.cat(ends) if ends else torch.zeros(0, dtype=torch.int64)
 
 
@@ -202,7 +188,7 @@ class _Written:
     """Rows of weights that are written out."""
 
     entries = 1
-    features = 0  # nothing has to be worked out
+    work = LOOKED_UP
 
     def __init__(self, weights: Tensor) -> None:
         self.weights = weights
@@ -213,7 +199,7 @@ class _Written:
         self, start: int = 0, stop: int | None = None, step: int = 1
     ) -> Iterator[tuple[int, Tensor]]:
         rows = self.weights[start:stop:step]
-        at_once = max(AT_A_TIME // max(self.m, 1), 1)
+        at_once = max(CACHED // max(self.m, 1), FEWEST)
         for done in range(0, len(rows), at_once):
             yield done, rows[None, done : done + at_once].float()
 
@@ -222,12 +208,6 @@ class _Written:
 
     def rectangle(self, first: int, last: int, left: int, right: int) -> Tensor:
         return self.weights[None, first:last, left:right]
-
-
-def _ends(seen: Tensor) -> Tensor:
-    """Behind the last True of each row, 0 where there is none: [r, m] to [r]."""
-    j = torch.arange(1, seen.shape[-1] + 1, device=seen.device)
-    return (seen * j).amax(-1) if seen.shape[-1] else seen.new_zeros(len(seen), dtype=torch.int64)
 
 
 def heads_of(source: Captures | Captured | Tensor | Any, entry: int = 0) -> list[Head]:  # noqa: ANN401 - an array
@@ -251,10 +231,12 @@ def heads_of(source: Captures | Captured | Tensor | Any, entry: int = 0) -> list
         return _captured(source, entry)
     if isinstance(source, Captures):
         return [head for call in source for head in _captured(call, entry)]
+    if isinstance(source, np.ndarray) and not source.flags.writeable:
+        source = source.copy()  # torch has none that cannot be written, and warns
     try:
         weights = torch.as_tensor(source)
     except (TypeError, ValueError, RuntimeError) as cause:
-        msg = f"heads are those of a capture or of weights [..., n, m], got {type(source).__name__}"
+        msg = f"what is looked at is a capture, or weights [..., n, m], got {type(source).__name__}"
         raise KindError(msg) from cause
     if weights.ndim < 2 or not weights.is_floating_point():  # noqa: PLR2004 - queries and keys
         msg = (
@@ -262,6 +244,12 @@ def heads_of(source: Captures | Captured | Tensor | Any, entry: int = 0) -> list
             f"{list(weights.shape)}"
         )
         raise ShapeError(msg)
+    if weights.layout != torch.strided or weights.is_meta:
+        kind = "on the device meta" if weights.is_meta else f"of layout {weights.layout}"
+        msg = f"weights must be there one by one, got a tensor {kind}; make it dense first"
+        raise KindError(msg)
+    if weights.itemsize == 1:  # torch compares none of its numbers of 8 bits
+        weights = weights.float()
     layers, heads = weights.shape[:-3], (*weights.shape[-3:-2], 1)[0]
     flat = weights.reshape(layers.numel() * heads, *weights.shape[-2:])
     return [

@@ -10,7 +10,7 @@ from regard.errors import ValueRangeError
 from regard.viewing import notes
 from regard.viewing.block import HALF, Block, FullError
 from regard.viewing.heads import Head
-from regard.viewing.reading import Pooled, Reading
+from regard.viewing.reading import Pooled, Reading, written_out
 
 __all__ = ["Written", "fitted"]
 
@@ -20,9 +20,10 @@ KEYS, ENOUGH = 8, 4  # weights of a query that are exact beside the grids: at mo
 DEFLATES = 8  # so many times smaller weights may become; beyond it is not even tried
 SAMPLE = 8  # heads from which is told how much all will take
 QUICK = 1 << 20  # weights that a live page holds from the start
-WHOLE = 1 << 30  # weights of all heads that are read more than once
-BUDGET = 1 << 33  # scores worked out for a picture of all heads; beyond, queries are sampled
-GLANCE = 1 << 31  # the same where the rest comes when it is looked at
+# what may be worked out, in products of two numbers: 2 ** 33 take about half a second of a core
+WHOLE = 1 << 37  # to read all weights of all heads; beyond, queries are sampled
+BUDGET = 1 << 36  # for such a sample
+GLANCE = 1 << 33  # the same where the rest comes when it is looked at
 
 Written = tuple[Block, list[dict[str, Any]], list[dict[str, str]]]
 
@@ -44,19 +45,29 @@ def fitted(heads: Sequence[Head], most: int, *, live: bool) -> Written:
     for kind, size in (("f4", 4), ("f2", 2)):
         if cells * size <= room and (found := _tried(_exact, heads, most, kind)):
             return found
-    budget = max((GLANCE if live else BUDGET) // max(len(heads), 1), 1 << 24)
-    whole = cells <= (QUICK if live else WHOLE)
-    readings = [Reading(head, KEYS, budget, whole=whole) for head in heads]
-    for side in _sides(readings, most, THUMBNAIL if live else SIDES[0]):
-        if found := _tried(_pooled, readings, most, side):
+    whole = sum(head.n * head.m * head.work for head in heads) <= (GLANCE if live else WHOLE)
+    budget = GLANCE if live else BUDGET
+    share = None if whole else budget // max(len(heads), 1)
+    readings = [Reading(head, 0 if live else KEYS, share) for head in heads]
+    for side in _sides(readings, most, _largest(heads, THUMBNAIL if live else SIDES[0], budget)):
+        if found := _tried(_pooled, readings, most, side, live=live):
             return found
-    if found := _tried(_pooled, readings, most, SIDES[-1], bare=True):
+    if found := _tried(_pooled, readings, most, SIDES[-1], live=live, bare=True):
         return found
     msg = (
         f"limit must leave room for {len(heads):,} heads, got {most * 4 // 3:,} bytes; give more, "
         "or fewer layers or heads"
     )
     raise ValueRangeError(msg)
+
+
+def _largest(heads: Sequence[Head], side: int, budget: int) -> int:
+    """As many cells as can each have a query that is read, without much more than the budget."""
+    for one in SIDES:
+        row = sum(head.m * head.work for head in heads if head.n > one)
+        if one <= side and one * row <= 2 * budget:
+            return one
+    return SIDES[-1]
 
 
 def _tried(write: Callable[..., Written], *how: Any, **more: Any) -> Written | None:  # noqa: ANN401
@@ -70,7 +81,7 @@ def _exact(heads: Sequence[Head], most: int, kind: str) -> Written:
     block = Block(most)
     maps = []
     for head in heads:
-        reading = Reading(head, KEYS)
+        reading = Reading(written_out(head), 0)
         maps.append(_map(head, reading.stats, [_exact_grid(block, reading, kind)]))
         _profiles(block, maps[-1], reading, "f4")
     block.deflated()
@@ -143,7 +154,9 @@ def _sides(readings: Sequence[Reading], most: int, largest: int) -> Iterator[int
             yield side
 
 
-def _pooled(readings: Sequence[Reading], most: int, side: int, *, bare: bool = False) -> Written:
+def _pooled(
+    readings: Sequence[Reading], most: int, side: int, *, live: bool, bare: bool = False
+) -> Written:
     """Grids of so many cells, and then as many single weights as there is room for."""
     block = Block(most)
     maps = [_pooled_map(block, reading, side, bare=bare) for reading in readings]
@@ -164,7 +177,7 @@ def _pooled(readings: Sequence[Reading], most: int, side: int, *, bare: bool = F
     else:
         if not bare and side > SIDES[-1]:
             raise FullError
-    return block, maps, list(_notes(maps, count))
+    return block, maps, list(_notes(maps, count, live=live))
 
 
 def _pooled_map(block: Block, reading: Reading, side: int, *, bare: bool) -> dict[str, Any]:
@@ -206,8 +219,12 @@ def _tops(
     return found
 
 
-def _notes(maps: Sequence[dict[str, Any]], count: int) -> Iterator[notes.Note]:
-    """What a reader of pooled weights must know."""
+def _notes(maps: Sequence[dict[str, Any]], count: int, *, live: bool) -> Iterator[notes.Note]:
+    """What a reader of pooled weights must know; a live page tells of each picture itself."""
+    every = max((grid["every"] for here in maps for grid in here["grids"]), default=1)
+    if live:
+        yield from [notes.of_thumbnails(every)] if every > 1 else []
+        return
     coarse = [here for here in maps if here["grids"][0]["reduce"] != "exact"]
     if coarse:
         down, across = (
@@ -215,6 +232,6 @@ def _notes(maps: Sequence[dict[str, Any]], count: int) -> Iterator[notes.Note]:
             for name in ("rows", "cols")
         )
         yield notes.pooled(down, across, count if any(here["top"] for here in maps) else 0)
-    every = max((grid["every"] for here in maps for grid in here["grids"]), default=1)
     if every > 1:
-        yield notes.sampled(every)
+        alike = all(grid["every"] == every for here in maps for grid in here["grids"])
+        yield notes.sampled(every, everywhere=alike)

@@ -82,8 +82,14 @@ def look(
         (str(name), head) for name, one in models.items() for head in _heads(one, entry)
     ]
     if not pairs:
-        msg = "there is nothing to look at: no attention was captured"
+        msg = (
+            "there is nothing to look at: no attention was captured; run the model inside "
+            "`with regard.capture(model) as seen:`"
+        )
         raise StateError(msg)
+    if any(isinstance(head, DenseHead) and bool((head.weights < 0).any()) for _, head in pairs):
+        msg = "weights must not be below 0; are these scores? Take their softmax over the keys"
+        raise ValueRangeError(msg)
     empty = next((head for _, head in pairs if not (head.n and head.m)), None)
     if empty is not None:
         msg = f"weights to look at must not be empty, got n={empty.n} queries and m={empty.m} keys"
@@ -102,6 +108,12 @@ def _axes(x: object) -> int:
 
 def _heads(source: Any, entry: int) -> list[Head]:  # noqa: ANN401 - as look has it
     """The heads of one model; a list of weights has a layer for each that is not None."""
+    if isinstance(source, torch.nn.Module):
+        msg = (
+            f"a model is looked at while it runs: with regard.capture(model) as seen: model(...), "
+            f"then look(seen), got {type(source).__name__}"
+        )
+        raise KindError(msg)
     if not isinstance(source, (list, tuple)) or not all(
         x is None or _axes(x) >= MATRIX for x in source
     ):

@@ -12,9 +12,10 @@ __all__ = [
     "Note",
     "a_part_of_the_data",
     "counted_from",
-    "heads_are_translations",
+    "of_thumbnails",
     "pooled",
     "sampled",
+    "scored",
     "without_weights",
 ]
 
@@ -37,11 +38,27 @@ def pooled(down: int, across: int, count: int) -> Note:
     }
 
 
-def sampled(every: int) -> Note:
-    """Not every query was read."""
+def sampled(every: int, *, everywhere: bool = True) -> Note:
+    """Not every query was read; or not of the longest of several maps."""
+    if not everywhere:
+        return {
+            "en": f"Some maps are so long that only one of up to {every:,} queries was read: their "
+            "cells and figures (≈) are estimates.",
+            "zh": f"有些图太长，至多每 {every:,} 个查询只读一个：其中的数值（≈）是估计。",
+        }
     return {
-        "en": f"So long that only one of {every:,} queries was read: cells are estimates.",
-        "zh": f"序列太长，每 {every:,} 个查询只读取了一个：格中的数值是估计。",
+        "en": f"So long that only one of {every:,} queries was read: cells, and the figures of "
+        "each head (≈), are estimates.",
+        "zh": f"序列太长，每 {every:,} 个查询只读取了一个：格中的数值和各头的数值（≈）是估计。",
+    }
+
+
+def of_thumbnails(every: int) -> Note:
+    """The same where everything is read as soon as it is looked at closely."""
+    return {
+        "en": f"For the small pictures and the figures of each head one of {every:,} queries was "
+        "read. The map says of itself how many were.",
+        "zh": f"小图和各头的数值每 {every:,} 个查询只读取了一个；大图另有说明。",
     }
 
 
@@ -59,12 +76,12 @@ def counted_from(origin: float) -> Note:
     return {"en": f"x is counted from {origin:,g}.", "zh": f"x 从 {origin:,g} 算起。"}
 
 
-def heads_are_translations(texts: Sequence[str]) -> Note:
-    """What is shown as heads are ways to say the same, the best first."""
+def scored(texts: Sequence[str]) -> Note:
+    """Ways to say the same, the best first, each with its score."""
     told = "; ".join(f"{i}: {plain(text)}" for i, text in enumerate(texts, 1))
     return {
-        "en": f"Heads are translations, the best first. {told}",
-        "zh": f"每个头是一种译文，最好的在前。{told}",
+        "en": f"From the best translation on, each with its log-probability for its length. {told}",
+        "zh": f"最好的译文在前，括号中为按长度折算的对数概率。{told}",
     }
 
 

@@ -8,9 +8,10 @@ from itertools import groupby
 import torch
 
 from regard.errors import ShapeError
-from regard.viewing.alignment import NAMED, draw_alignment
+from regard.viewing.alignment import NAMED, PLAIN, draw_alignment
 from regard.viewing.document import Drawn, layers_of
 from regard.viewing.figures import Figure
+from regard.viewing.fonts import lettering
 from regard.viewing.heatmaps import draw_heatmaps
 from regard.viewing.reading import even
 
@@ -41,9 +42,9 @@ def draw_one(one: Drawn, tokens: Sequence[Sequence[str]], title: str) -> Figure:
     return draw_heatmaps(tile[None, None], across, down, [plain], (6.4, 5.6), COLOURS)
 
 
-def draw_grid(drawn: Sequence[Drawn]) -> Figure:
+def draw_grid(drawn: Sequence[Drawn], title: str = "") -> Figure:
     """All heads, a row a layer, in cells that hold the mass of several weights."""
-    _, places = layers_of(drawn)
+    layers, places = layers_of(drawn)
     rows = [
         [one.head for one, _ in some]
         for _, some in groupby(zip(drawn, places, strict=True), lambda pair: pair[1])
@@ -67,5 +68,37 @@ def draw_grid(drawn: Sequence[Drawn]) -> Figure:
     grid = torch.stack([torch.stack(row) for row in tiles])
     side = min(SIDE, SIDES / max(grid.shape[:2]))
     size = (side * grid.shape[1] + 1.2, side * grid.shape[0] + 0.8)
-    titles = [f"{head.number}" for head in rows[0]]
-    return draw_heatmaps(grid, "keys", "queries", titles, size, COLOURS)
+    figure = draw_heatmaps(grid, "keys", "queries", None, size, COLOURS)
+    axes = [ax for ax in figure.axes if ax.images]
+    for ax, head in zip(axes, rows[0], strict=False):  # the first row
+        ax.set_title(f"head {head.number}", fontsize=9)
+    names = _short([x["name"] for x in layers])
+    sides = [
+        " ".join(filter(None, (layer["model"], f"layer {name}" if name else "")))
+        for name, layer in zip(names, layers, strict=True)
+    ]
+    letters = lettering([*sides, title])
+    style = letters.style | PLAIN
+    for ax, name in zip(axes[:: len(rows[0])], sides, strict=True):
+        ax.set_ylabel(f"{letters.text(name)}\nqueries".strip(), fontsize=9, **style)
+    if title:
+        figure.suptitle(letters.text(title), **style)
+    return figure
+
+
+def _short(names: Sequence[str]) -> list[str]:
+    """Names without the dotted parts that all of them begin and end with.
+
+    >>> _short(["encoder.layer.0.self", "encoder.layer.1.self"])
+    ['0', '1']
+    >>> _short(["attention"])
+    ['attention']
+
+    """
+    parts = [name.split(".") for name in names]
+    if len(set(names)) > 1:
+        for end in (0, -1):
+            while min(map(len, parts)) > 1 and len({some[end] for some in parts}) == 1:
+                for some in parts:
+                    del some[end]
+    return [".".join(some) for some in parts]

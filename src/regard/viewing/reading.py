@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from regard.viewing.heads import DenseHead, Head
+from regard.viewing.survey import Survey
 
-__all__ = ["Pooled", "Reading", "even"]
+__all__ = ["Pooled", "Reading", "even", "written_out"]
 
 SMALL = 1 << 22  # weights that are worked out once and held while they are read
 AT_ONCE = 1 << 20  # weights written at a time
@@ -22,6 +23,15 @@ ALL = slice(None)
 
 Array = NDArray[Any]
 Reduce = Literal["mass", "max"]
+
+
+class _Numbers(NamedTuple):
+    """What does not depend on the side of a grid."""
+
+    stats: dict[str, float]
+    entropy: Array
+    received: Array
+    top: tuple[Array, Array] | None
 
 
 class Pooled(NamedTuple):
@@ -38,28 +48,15 @@ class Reading:
 
     Args:
         head: whose weights.
-        count: how many of the largest weights of each query.
+        count: how many of the largest weights of each query, if all are read.
         budget: how much may be worked out for a picture; None: all.
-        whole: whether its weights may be gone through as a whole, for ``top``.
 
     """
 
-    def __init__(
-        self, head: Head, count: int, budget: int | None = None, *, whole: bool = True
-    ) -> None:
-        self.head, self.count, self.budget, self.whole = head, count, budget, whole
+    def __init__(self, head: Head, count: int, budget: int | None = None) -> None:
+        self.head, self.count, self.budget = head, count, budget
         self._grids: dict[tuple[int, Reduce], Pooled] = {}
-        self._numbers: tuple[dict[str, float], Array, Array, tuple[Array, Array] | None] | None
-        self._numbers = None
-
-    def _source(self) -> Head:
-        """The head, its weights written out if they are few: they are read more than once."""
-        n, m = self.head.n, self.head.m
-        if n * m > SMALL or isinstance(self.head, DenseHead):
-            return self.head
-        dense = DenseHead(self.head.tile(ALL, ALL, max(n, m, 1)).values)
-        dense.shape = self.head.shape
-        return dense
+        self._numbers: _Numbers | None = None
 
     def rows(self) -> Iterator[Array]:
         """All the weights, some rows at a time."""
@@ -77,62 +74,64 @@ class Reading:
         """About how many bytes a page takes, before they are deflated, with so many keys a row."""
         n, m = self.head.n, self.head.m
         profiles = 2 * (_length(n) + _length(m))
-        return (
-            2 * min(n, side) * min(m, side) + profiles + (0 if self.fits(side) else 4 * n * count)
-        )
+        count = 0 if self.fits(side) or self.budget is not None else min(count, self.count)
+        return 2 * min(n, side) * min(m, side) + profiles + 4 * n * count
 
     def pooled(self, side: int, reduce: Reduce) -> Pooled:
         """The whole picture in at most side x side bytes."""
         if (side, reduce) not in self._grids:
-            source = self._source()
-            self._read(source)
-            cells = even(max(self.head.n, self.head.m), side)
-            for one in ("mass", "max"):
-                tile = source.tile(ALL, ALL, cells, one, self.budget)
-                self._grids[side, one] = Pooled(one, *_bytes(tile.values), tile.every)
+            found = self._read(even(max(self.head.n, self.head.m), side))
+            grids: dict[Reduce, Tensor | None] = {"mass": found.mass, "max": found.max}
+            for how, values in grids.items():
+                assert values is not None  # no page is made of nothing
+                self._grids[side, how] = Pooled(how, *_bytes(values), found.every)
         return self._grids[side, reduce]
 
-    def _read(self, source: Head) -> tuple[Any, ...]:
+    def _read(self, cells: int | None) -> Survey:
+        count = self.count if self.budget is None and self._numbers is None else 0
+        found = self.head.survey(cells, count, self.budget)
         if self._numbers is None:
-            top = None
-            if self.whole and min(self.head.n, self.head.m):
-                found = source.top(min(self.count, self.head.m))
-                top = found.weights.numpy(), found.keys.numpy()
-            self._numbers = (
-                source.stats(self.budget),
-                _profile(source.entropy(self.budget)),
-                _profile(source.received(self.budget)),
-                top,
+            top = None if found.top is None else (found.top.weights.numpy(), found.top.keys.numpy())
+            self._numbers = _Numbers(
+                found.stats, _profile(found.entropy), _profile(found.received), top
             )
-        return self._numbers
+        return found
 
     @property
     def stats(self) -> dict[str, float]:
         """Four numbers, see ``Head.stats``."""
-        found: dict[str, float] = self._told[0]
-        return found
+        return self._told.stats
 
     @property
     def entropy(self) -> Array:
         """Of each query, or the means of neighbours."""
-        found: Array = self._told[1]
-        return found
+        return self._told.entropy
 
     @property
     def received(self) -> Array:
         """By each key, or the means of neighbours."""
-        found: Array = self._told[2]
-        return found
+        return self._told.received
 
     @property
     def top(self) -> tuple[Array, Array] | None:
         """The largest weights of each query and their keys, [n, count]."""
-        found: tuple[Array, Array] | None = self._told[3]
-        return found
+        return self._told.top
 
     @property
-    def _told(self) -> tuple[Any, ...]:
-        return self._numbers or self._read(self._source())
+    def _told(self) -> _Numbers:
+        if self._numbers is None:
+            self._read(None)
+        assert self._numbers is not None
+        return self._numbers
+
+
+def written_out(head: Head) -> Head:
+    """The head, its weights worked out once if they are few and read more than once."""
+    if head.n * head.m > SMALL or isinstance(head, DenseHead):
+        return head
+    dense = DenseHead(head.tile(ALL, ALL, max(head.n, head.m, 1)).values, head.layer, head.number)
+    dense.shape = head.shape
+    return dense
 
 
 def even(size: int, most: int) -> int:

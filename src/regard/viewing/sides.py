@@ -17,6 +17,7 @@ Tokens: TypeAlias = (
 )
 _Sides: TypeAlias = tuple[Words | None, Words | None]
 PAIR = 2
+ASK = "regard.viewing.tokens.tokens_of(tokenizer, ids) has those of a text"
 
 
 def sides_of(
@@ -51,11 +52,25 @@ def sides_of(
             found.append(readable(words))
         return known[key]
 
+    _check_names(tokens, heads)
     places = []
     for head in heads:
         rows, cols = _chosen(_for_layer(tokens, head.layer), head)
         places.append((number(rows), number(cols)))
     return found, places
+
+
+def _check_names(tokens: Any, heads: Sequence[Head]) -> None:  # noqa: ANN401 - looked at here
+    if not isinstance(tokens, Mapping):
+        return
+    layers = list(dict.fromkeys(head.layer for head in heads))
+    if not any(x.startswith(str(name)) for name in tokens for x in layers):
+        got = ", ".join(map(repr, tokens)) or "none"
+        msg = (
+            f"a dict of tokens must have the beginnings of layers' names, as {layers[0]!r}, got "
+            f"{got}; {ASK}"
+        )
+        raise KindError(msg)
 
 
 def _for_layer(tokens: Any, layer: str) -> Any:  # noqa: ANN401 - looked at below
@@ -69,7 +84,10 @@ def _chosen(tokens: Any, head: Head) -> _Sides:  # noqa: ANN401 - looked at here
     if tokens is None:
         return None, None
     if isinstance(tokens, str) or not isinstance(tokens, Sequence):
-        msg = f"tokens must be a list of str, or lists of them, got {type(tokens).__name__}"
+        msg = f"tokens must be a list of str, or lists of them, got {type(tokens).__name__}; {ASK}"
+        raise KindError(msg)
+    if len(tokens) and all(isinstance(token, int) for token in tokens):
+        msg = f"tokens must be a list of str, got numbers; {ASK}"
         raise KindError(msg)
     if all(isinstance(token, str) for token in tokens):
         rows, cols = (tokens if len(tokens) == size else None for size in (head.n, head.m))

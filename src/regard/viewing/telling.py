@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 from regard.viewing.heads import Head
@@ -21,11 +22,11 @@ WORDS = {
         "cross": "cross-attention",
         "size": "{n:,} queries, {m:,} keys, {shape}",
         "stats": "The average query: entropy {entropy:.2f} nats, looks {distance:.1f} keys far, "
-        "{diagonality:.0%} near its own place, {first:.0%} on the first key.",
+        "{diagonality:.0f} % near its own place, {first:.0f} % on the first key.",
         "row": "{query} looks at {keys}",
         "nothing": "nothing",
         "more": "... and {count:,} more queries.",
-        "most": "Most looked at: {keys}.",
+        "most": "Most looked at, by the sum of weights: {keys}.",
         "comma": ", ",
     },
     "zh": {
@@ -34,11 +35,11 @@ WORDS = {
         "cross": "交叉注意力",
         "size": "{n:,} 个查询，{m:,} 个键，{shape}",
         "stats": "平均每个查询：熵 {entropy:.2f} 奈特，距离 {distance:.1f} 个键，"
-        "{diagonality:.0%} 在自身附近，{first:.0%} 在第一个键上。",
+        "{diagonality:.0f} % 在自身附近，{first:.0f} % 在第一个键上。",
         "row": "{query} 关注 {keys}",
         "nothing": "无",
         "more": "…… 另有 {count:,} 个查询。",
-        "most": "最受关注：{keys}。",
+        "most": "最受关注（权重之和）：{keys}。",
         "comma": "，",
     },
 }
@@ -68,23 +69,27 @@ def told(
     ...     print(line)
     Xi'an looks at 西安 90 %, 很大 10 %
     big looks at 很大 75 %, 西安 25 %
-    Most looked at: 西安 1.15, 很大 0.85.
+    Most looked at, by the sum of weights: 西安 1.15, 很大 0.85.
     """
     words = WORDS[language or "en"]
-    lines = [words["stats"].format(**head.stats(BUDGET))]
+    found = head.survey(budget=BUDGET)
+    lines = []
+    if all(map(math.isfinite, found.stats.values())):
+        percent = {name: 100 * found.stats[name] for name in ("diagonality", "first")}
+        lines.append(words["stats"].format(**(found.stats | percent)))
     shown = min(head.n, QUERIES)
     top = head.top(min(KEYS, head.m), slice(0, shown))
     for i, (weights, keys) in enumerate(zip(top.weights.tolist(), top.keys.tolist(), strict=True)):
         seen = [
             f"{named(cols, key)} {100 * weight:.0f} %"
             for weight, key in zip(weights, keys, strict=True)
-            if weight >= SEEN
+            if SEEN <= weight < math.inf
         ]
         keys_told = words["comma"].join(seen) or words["nothing"]
         lines.append(words["row"].format(query=named(rows, i), keys=keys_told))
     if head.n > shown:
         lines.append(words["more"].format(count=head.n - shown))
-    got = head.received(BUDGET).topk(min(MOST, head.m))
+    got = found.received.nan_to_num(0.0, 0.0, 0.0).topk(min(MOST, head.m))
     keys_told = words["comma"].join(
         f"{named(cols, key)} {mass:.2f}"
         for mass, key in zip(got.values.tolist(), got.indices.tolist(), strict=True)
@@ -92,4 +97,4 @@ def told(
     return [*lines, words["most"].format(keys=keys_told)]
 
 
-BUDGET = 1 << 31  # scores worked out for a number in a text
+BUDGET = 1 << 31  # of ``Head.work``, for the numbers in a text

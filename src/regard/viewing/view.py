@@ -15,6 +15,7 @@ from typing import Any, TextIO
 
 from regard.errors import StateError, ValueRangeError
 from regard.viewing import figures, page, prints, telling
+from regard.viewing.called import Called
 from regard.viewing.document import LIMIT, Document, Drawn, attention, layers_of
 from regard.viewing.heads import Head
 from regard.viewing.kernel import Kernel, kernel_document
@@ -38,6 +39,7 @@ class View:
         limit: bytes that the numbers of a page take at most, in base64.
         backdrop: a picture the keys are patches of.
         said: what a page must say, in each language.
+        called: what the reader calls layers and heads that are none.
         kernel: data with their kernel, instead of heads.
 
     """
@@ -52,11 +54,13 @@ class View:
         limit: int = LIMIT,
         backdrop: dict[str, Any] | None = None,
         said: Sequence[Note] = (),
+        called: Called | None = None,
         kernel: Kernel | None = None,
     ) -> None:
         self.drawn, self.tokens = list(drawn), [list(some) for some in tokens]
         self.title, self.language, self.limit = title, language, limit
         self.backdrop, self.said, self.kernel = backdrop, tuple(said), kernel
+        self.called = called
 
     @property
     def heads(self) -> list[Head]:
@@ -67,7 +71,8 @@ class View:
         if self.kernel is not None:
             return f"<View of {len(self.kernel.x):,} points, {self.kernel.kernel} kernel>"
         layers, _ = layers_of(self.drawn)
-        return f"<View of {len(self.drawn):,} heads in {len(layers):,} layers>"
+        heads, deep = len(self.drawn), len(layers)
+        return f"<View of {heads:,} head{'s'[: heads != 1]} in {deep:,} layer{'s'[: deep != 1]}>"
 
     def document(self, *, live: bool = False) -> Document:
         """Everything a page shows; ``live``: small, for a page that can ask for more."""
@@ -92,6 +97,7 @@ class View:
             limit=self.limit,
             backdrop=self.backdrop,
             said=self.said,
+            called=self.called,
             live=live,
         )
 
@@ -143,10 +149,8 @@ class View:
             return self.kernel.draw(self.title)
         chosen = self._chosen(layer, head)
         if len(chosen) == 1:
-            return prints.draw_one(
-                self.drawn[chosen[0]], self.tokens, self.title or self._name(chosen[0])
-            )
-        return prints.draw_grid([self.drawn[i] for i in chosen])
+            return prints.draw_one(self.drawn[chosen[0]], self.tokens, self._caption(chosen[0]))
+        return prints.draw_grid([self.drawn[i] for i in chosen], self.title)
 
     def show(
         self,
@@ -212,12 +216,25 @@ class View:
 
     def _name(self, i: int) -> str:
         """Of a head: its model, layer and number, as far as there are several."""
+        language = self.language or "en"
         layers, places = layers_of(self.drawn)
         layer = layers[places[i]]
-        name = " ".join(filter(None, (layer["model"], layer["name"])))
-        if places.count(places[i]) > 1:
-            name = f"{name}, head {self.drawn[i].head.number}".removeprefix(", ")
-        return name
+        label = self.called.layers.get(layer["name"]) if self.called else None
+        name = layer["name"] if label is None else label[language]
+        if name.isdecimal():  # weights without names have numbers
+            name = f"layer {name}" if language == "en" else f"层 {name}"
+        head = f"{self._head()[language]} {self.drawn[i].head.number}"
+        several = places.count(places[i]) > 1
+        return ", ".join(filter(None, (layer["model"], name, head if several else "")))
+
+    def _caption(self, i: int) -> str:
+        """Above the figure of one head: the title, and which of several heads it is."""
+        return ": ".join(filter(None, (self.title, self._name(i) if len(self.drawn) > 1 else "")))
+
+    def _head(self) -> Note:
+        """What a head is called."""
+        called = self.called.head if self.called else None
+        return called or {"en": "head", "zh": "头"}
 
     def _chosen(self, layer: int | str | None, head: int | None) -> list[int]:
         """The numbers of the maps that are meant."""
@@ -258,8 +275,8 @@ def _renamed(beside: Path, path: Path, write: Any) -> None:  # noqa: ANN401 - a 
     except BaseException as error:  # Ctrl-C is no reason to leave a part behind
         with suppress(OSError):
             beside.unlink()
-        if isinstance(error, OSError):
-            error.filename, error.filename2 = str(path), None  # the name the caller knows
+        if isinstance(error, OSError):  # under the name the caller knows
+            raise OSError(error.errno, error.strerror, str(path)) from error
         raise
 
 
