@@ -183,7 +183,7 @@ def test_a_fit_has_its_data_and_its_width(tmp_path, capsys, monkeypatch):
     ("words", "told"),
     [
         (["a", "b", "--page", "x.html"], "--page shows one TEXT, got 2"),
-        (["--page", "x.html"], "--page shows one TEXT, got 0"),
+        (["--page", "x.html"], "--page shows one TEXT, got none"),
         (["a", "--page", "x.png"], "a page is written as .html, got 'x.png'"),
         (["a", "--page", "/dev/null/x.html"], ""),
     ],

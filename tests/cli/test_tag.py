@@ -163,7 +163,7 @@ def test_a_figure(run, tmp_path, capsys):
         (["a", "--weights"], "--weights are printed with --json only; give that, too, or --show"),
         (["a", "--head", "1"], "--layer and --head say what is drawn; give --show, --figure, --p"),
         (["a", "b", "--figure", "c.png"], "--figure draws one TEXT, got 2"),
-        (["--figure", "c.png"], "--figure draws one TEXT, got 0"),
+        (["--figure", "c.png"], "--figure draws one TEXT, got none"),
         (["a", "--figure", "/dev/null"], "/dev/null is a device or a pipe, not a file"),
         (["a", "--figure", "c.doc"], "a figure is written as .png, .svg, .pdf, got"),
         (["a", "--layer", "0", "--show"], "argument --layer: must be a whole number from 1 to 100"),

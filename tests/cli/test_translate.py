@@ -270,7 +270,7 @@ def test_the_figure(run, wanted, tmp_path, name, magic, capsys):
         (["a", "--file", "b"], "translate takes a TEXT or --file, got both"),
         (["--file", "nothing.txt"], "nothing.txt: No such file or directory"),
         (["a", "b", "--figure", "a.png"], "--figure draws one TEXT, got 2"),
-        (["--figure", "a.png"], "--figure draws one TEXT, got 0"),
+        (["--figure", "a.png"], "--figure draws one TEXT, got none"),
         (["a", "--figure", "a.txt"], "a figure is written as .png, .svg, .pdf, got 'a.txt'"),
         (["a", "--n-best", "3", "--beam", "2"], "--n-best must be at most --beam 2, got 3"),
         (

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from regard.cli import pages
+from regard.cli.drawings import check_drawings
 from regard.cli.flags import number
 from regard.cli.streams import complain
 from regard.cli.terminals import has_colors, has_shades
@@ -79,18 +80,7 @@ def _check(args: argparse.Namespace) -> None:
     if args.json and args.top > 1:
         msg = "--json prints all labels anyway; leave --top out"
         raise ValueRangeError(msg)
-    if args.figure is not None:
-        if len(args.what) != 1:
-            msg = f"--figure draws one PATH_OR_TEXT, got {len(args.what) or 'none'}"
-            raise ValueRangeError(msg)
-        from regard.viewing import figures  # noqa: PLC0415 - imports torch
-
-        figures.check_path(args.figure)
-    if args.page is not None:
-        if len(args.what) != 1:
-            msg = f"--page shows one PATH_OR_TEXT, got {len(args.what) or 'none'}"
-            raise ValueRangeError(msg)
-        pages.check(args.page)
+    check_drawings(args.figure, args.page, args.what, "PATH_OR_TEXT")
 
 
 class _Named(NamedTuple):

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from regard.cli import pages, texts
+from regard.cli.drawings import check_drawings
 from regard.cli.flags import number
 from regard.cli.progress import progress
 from regard.cli.streams import complain
@@ -99,21 +100,7 @@ def _check(args: argparse.Namespace) -> None:
     if args.beam is not None and args.n_best > args.beam:
         msg = f"--n-best must be at most --beam {args.beam}, got {args.n_best}"
         raise ValueRangeError(msg)
-    if args.figure is not None:
-        if len(args.text) != 1:
-            msg = f"--figure draws one TEXT, got {len(args.text)}"
-            raise ValueRangeError(msg)
-        from regard.viewing import figures  # noqa: PLC0415 - imports torch
-
-        if args.figure.exists() and not (args.figure.is_file() or args.figure.is_dir()):
-            msg = f"{args.figure} is a device or a pipe, not a file; give another name"
-            raise ValueRangeError(msg)
-        figures.check_path(args.figure)
-    if args.page is not None:
-        if len(args.text) != 1:
-            msg = f"--page shows one TEXT, got {len(args.text)}"
-            raise ValueRangeError(msg)
-        pages.check(args.page)
+    check_drawings(args.figure, args.page, args.text, "TEXT")
 
 
 def run(args: argparse.Namespace) -> int:
