@@ -8,10 +8,12 @@ from typing import Any
 import torch
 
 from regard.errors import KindError, ShapeError, StateError, ValueRangeError
+from regard.viewing.captured import Captures
 from regard.viewing.document import LIMIT, Drawn
 from regard.viewing.heads import DenseHead, Head, heads_of
 from regard.viewing.kernel import Kernel, data_of, is_regression, kernel_of
 from regard.viewing.sides import Tokens, sides_of
+from regard.viewing.steps import joined
 from regard.viewing.view import View
 
 __all__ = ["look"]
@@ -36,10 +38,10 @@ def look(
     """Look at attention: what a notebook shows, what ``save`` writes, what ``show`` draws.
 
     Args:
-        source: what ``regard.capture`` recorded, or one call of it; weights [..., n, m], a tensor
-            or an array, or a list of them, one a layer, as [b, heads, n, m] or [heads, n, m]; a
-            dict of such things by name, to compare models; a fitted NadarayaWatson of one
-            feature; or data (x, y), as a tuple.
+        source: what ``regard.capture`` recorded, or one call of it; the steps of a generation are
+            one map; weights [..., n, m], a tensor or an array, or a list of them, one a layer, as
+            [b, heads, n, m] or [heads, n, m]; a dict of such things by name, to compare models; a
+            fitted NadarayaWatson of one feature; or data (x, y), as a tuple.
         tokens: one list for queries and keys alike; a tuple (queries, keys); a list of lists, each
             put where its length fits; or a dict of such by the beginnings of layers' names. As the
             tokenizer writes them; ``regard.viewing.tokens.tokens_of`` asks it. None: places are
@@ -114,6 +116,8 @@ def _heads(source: Any, entry: int) -> list[Head]:  # noqa: ANN401 - as look has
             f"then look(seen), got {type(source).__name__}"
         )
         raise KindError(msg)
+    if isinstance(source, Captures):
+        return heads_of(joined(source), entry)
     if not isinstance(source, (list, tuple)) or not all(
         x is None or _axes(x) >= MATRIX for x in source
     ):
