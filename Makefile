@@ -48,8 +48,8 @@ $(KERAS)/ready: pyproject.toml constraints.txt
 		--editable '.[keras,view]' jax pytest tensorflow-cpu
 	touch $@
 
-demo: $(VENV)/ready-demo  ## kernel regression as attention: a table and a figure, in build/demo.png
-	$(BIN)/regard demo --figure build/demo.png
+demo: $(VENV)/ready-demo  ## kernel regression as attention, then a translation: a table, figures and a page in build/
+	$(BIN)/regard demo --figure build/demo.png --page build/demo.html
 
 # In two processes, one thread each: more is no faster where two cores are. What they say comes last.
 test: $(VENV)/ready  ## every test, and every example in a docstring

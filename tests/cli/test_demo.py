@@ -1,5 +1,7 @@
-"""``regard demo``: its numbers against the notes' own form, its words, its figure."""
+"""``regard demo``: its numbers against the notes' own form, its words, its figure, its page."""
 
+import json
+import re
 import sys
 from dataclasses import replace
 
@@ -268,3 +270,24 @@ def test_without_matplotlib_only_the_figure_is_missed(tmp_path, capsys, monkeypa
     )
     assert _refused(tmp_path / "a.png", capsys, monkeypatch) == wanted
     assert not (tmp_path / "a.png").exists()
+
+
+# the page
+
+
+def test_the_page_has_the_points_and_the_learned_width(tmp_path, capsys, result):
+    path = tmp_path / "new" / "demo.html"
+    assert main(["demo", "--page", str(path)]) == 0
+    assert f"To move the query and the width yourself, open {path}\n" in capsys.readouterr().out
+    text = path.read_text(encoding="utf-8")
+    found = re.search(r'id="regard-document">(.*?)</script>', text)
+    told = json.loads(found[1])
+    assert told["kind"] == "kernel"
+    assert told["kernel"]["width"] == pytest.approx(result.learned.width)
+    assert told["kernel"]["x"]["count"] == 50
+
+
+def test_a_page_is_refused_before_the_work(tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(demo, "compare", None)
+    assert main(["demo", "--page", str(tmp_path / "demo.png")]) == 2
+    assert "a page is written as .html" in capsys.readouterr().err

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from regard.cli import demo_translation
+from regard.cli import demo_translation, pages
 from regard.cli.flags import number
 from regard.cli.prose import say
 from regard.cli.table import print_table
@@ -21,8 +21,9 @@ if TYPE_CHECKING:  # torch takes seconds to import, and `regard demo --help` doe
     from torch import Tensor
 
     from regard.scores import Score
+    from regard.viewing.view import View
 
-__all__ = ["Fit", "Result", "Settings", "arguments", "compare", "report", "run"]
+__all__ = ["Fit", "Result", "Settings", "arguments", "compare", "page", "report", "run"]
 
 END = 5.0  # the points lie on [0, END]
 STEP = 0.1  # between test points
@@ -236,6 +237,15 @@ def draw(result: Result, path: Path) -> None:
     figures.save(figure, path)
 
 
+def page(result: Result) -> View:
+    """The points and the learned width, as a page."""
+    from regard.viewing.looking import look  # noqa: PLC0415 - imports torch
+
+    data = result.x.numpy(), result.y.numpy()
+    title = "Kernel regression is attention"
+    return look(data, kernel="gaussian", width=result.learned.width, title=title)
+
+
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Add the flags and the help text of ``regard demo``."""
     parser.description = (
@@ -252,6 +262,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         help="save the curves and the attention weights there, as .png, .svg or .pdf, and the "
         "translation's weights beside it",
     )
+    pages.flag(parser, "the points, with a query and a width to be moved,")
     parser.add_argument(
         "--points",
         type=lambda text: number(text, int, 2, 100_000),  # all pairs are looked at
@@ -289,6 +300,8 @@ def run(args: argparse.Namespace) -> int:
         from regard.viewing import figures  # noqa: PLC0415 - imports torch
 
         figures.check_path(path)  # before the work: a typing error should not cost it
+    if args.page is not None:
+        pages.check(args.page)
     result = compare(
         Settings(points=args.points, noise=args.noise, seed=args.seed, epochs=args.epochs)
     )
@@ -299,6 +312,9 @@ def run(args: argparse.Namespace) -> int:
     else:
         draw(result, path)
         sys.stdout.write(f"The curves and the weights are in {path}\n")
+    if args.page is not None:
+        page(result).save(args.page)
+        sys.stdout.write(f"To move the query and the width yourself, open {args.page}\n")
     sys.stdout.write("\n")
     demo_translation.show(path)
     return 0
