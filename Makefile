@@ -55,7 +55,7 @@ demo: $(VENV)/ready-demo  ## kernel regression as attention, then a translation:
 test: $(VENV)/ready  ## every test, and every example in a docstring
 	@mkdir -p build; failed=0; pids=; \
 	for i in $$(seq 0 $$(($(JOBS) - 1))); do \
-		OMP_NUM_THREADS=1 $(BIN)/python -m pytest -p no:cacheprovider --shard $$i/$(JOBS) \
+		OMP_NUM_THREADS=1 $(BIN)/python -m pytest -p no:cacheprovider --durations 12 --shard $$i/$(JOBS) \
 			--doctest-modules --ignore tests/browser src tests >build/test-$$i.txt 2>&1 & pids="$$pids $$!"; \
 	done; \
 	for pid in $$pids; do wait $$pid || failed=1; done; \
