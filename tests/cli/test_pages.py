@@ -13,22 +13,12 @@ from regard.tasks.classification import Classifier
 from regard.tasks.tagging import Tagger
 from regard.tasks.translation.translated import Translation
 from regard.tasks.translation.translator import Translator
-from regard.viewing import page
 from tests.tasks.classification import tiny as classification
 from tests.tasks.tagging import tiny as tagging
 from tests.tasks.translation import tiny as translation
 from tests.viewing.pages import Page
 
 SOURCE = translation.PAIRS[0][0]
-
-
-@pytest.fixture(autouse=True)
-def built(tmp_path_factory, monkeypatch):
-    folder = tmp_path_factory.mktemp("package")
-    (folder / "built").mkdir()
-    (folder / "built" / "page.js").write_text("0")
-    (folder / "built" / "page.css").write_text("")
-    monkeypatch.setattr(page, "files", lambda name: folder)
 
 
 @pytest.fixture(scope="module")

@@ -13,19 +13,9 @@ import regard.studio
 from regard.cli.main import main
 from regard.scores import Dot
 from regard.tasks.captures import save_captures
-from regard.viewing import page
 from regard.viewing.captured import Captured
 from tests.tasks.tagging import tiny as tagging
 from tests.viewing.pages import Page
-
-
-@pytest.fixture(autouse=True)
-def built(tmp_path_factory, monkeypatch):
-    folder = tmp_path_factory.mktemp("package")
-    (folder / "built").mkdir()
-    (folder / "built" / "page.js").write_text("0")
-    (folder / "built" / "page.css").write_text("")
-    monkeypatch.setattr(page, "files", lambda name: folder)
 
 
 @pytest.fixture(scope="module")
@@ -136,11 +126,6 @@ def test_without_the_packages_of_a_server_a_page_can_still_be_saved(
 
 @pytest.mark.skipif(os.name != "posix", reason="signals are another thing elsewhere")
 def test_from_the_command_line_to_the_browser_and_back(kept):
-    """With the page as it is built, if it is."""
-    from importlib.resources import files
-
-    if not files("regard.viewing").joinpath("built/page.js").is_file():
-        pytest.skip("the page is not built")
     with subprocess.Popen(
         [sys.executable, "-m", "regard", "view", kept],
         stdout=subprocess.PIPE,

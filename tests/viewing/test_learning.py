@@ -31,6 +31,8 @@ def test_errors_and_times_over_the_data():
 def test_nothing_wrong_can_be_drawn():
     figure = learning_curves([Curve("cnn", (50,), (100.0,), (0.0,), (1.0,))], "images")
     figure.canvas.draw()
+    low, high = figure.axes[0].get_ylim()
+    assert 0 < low < high
 
 
 @pytest.mark.parametrize("count", [0, 6])

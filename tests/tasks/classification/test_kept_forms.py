@@ -35,7 +35,7 @@ IMAGES = {"kind": "images", "patch": 2, "mean": [0.5], "deviation": [1.0]}
 
 def test_good_ones_are_taken():
     for told in (SOUND | MOMENTS, IMAGES):
-        form_from({"input": json.dumps(told).encode()}, "run")
+        assert form_from({"input": json.dumps(told).encode()}, "run").kind == told["kind"]
 
 
 @pytest.mark.parametrize(
