@@ -56,8 +56,9 @@ def test_what_is_written_out_is_the_same_head():
     assert (dense.layer, dense.number, dense.shape) == (one.layer, one.number, "causal")
     assert np.allclose(dense.weights.numpy(), weights, atol=1e-6)
     assert written_out(dense) is dense
-    all_on_the_first = -1000.0 * torch.arange(4.0).reshape(1, 1, 4, 1)
-    call = Captured("layer", torch.ones(1, 1, 4, 1), all_on_the_first, Dot(), None)
+    i = torch.arange(4.0)
+    q, k = 1000 * torch.stack([2 * i, -torch.ones(4)], -1), torch.stack([i, i * i], -1)
+    call = Captured("layer", q[None, None], k[None, None], Dot(), None)  # each looks at itself
     assert written_out(heads_of(call)[0]).shape == "self"  # though no later key has a weight
 
 
