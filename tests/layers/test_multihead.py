@@ -101,7 +101,7 @@ def test_positions_make_order_matter():
     for positions in (Rotary(4), RelativeBias(2)):
         layer = MultiHeadAttention(8, 8, 8, 8, 2, 0.0, positions=positions)
         if isinstance(positions, RelativeBias):
-            positions.values.data.normal_()
+            positions.table.data.normal_()
         assert not torch.allclose(layer(turned, turned, turned).flip(1), layer(x, x, x))
 
 

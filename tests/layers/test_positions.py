@@ -5,7 +5,13 @@ import torch
 from benchmarks.textbook import TextbookPositions
 
 from regard import ShapeError, ValueRangeError
-from regard.layers import LearnedPositions, PositionalEncoding, Rotary
+from regard.layers import (
+    LearnedPositions,
+    MultiHeadAttention,
+    PositionalEncoding,
+    RelativeBias,
+    Rotary,
+)
 
 
 def test_the_textbook_table():
@@ -99,3 +105,19 @@ def test_wrong_widths_are_named():
         PositionalEncoding(4, 0)(torch.zeros(1, 2, 3))
     with pytest.raises(ValueRangeError, match=r"base must be above 1, got 1"):
         Rotary(4, base=1)
+
+
+def test_a_bias_by_distance_soon_knows_the_neighbour():
+    torch.manual_seed(0)
+    bias = RelativeBias(1, 4)
+    layer = MultiHeadAttention(8, 8, 8, 8, 1, 0.0, positions=bias)
+    adam = torch.optim.Adam(layer.parameters(), lr=2e-3)
+    for _ in range(150):
+        x = torch.randn(32, 12, 8)
+        loss = (layer(x, x, x)[:, 1:] - x[:, :-1]).square().mean()
+        adam.zero_grad()
+        loss.backward()
+        adam.step()
+    assert bias.values.argmax() == 3  # one to the left of the middle
+    near, *_, far = bias.values[0].sort(descending=True).values
+    assert near - far > 3

@@ -69,7 +69,7 @@ class TaggingSettings(TrainingSettings):
         high=LARGE,
     )
     positions: str = _model(
-        "sinusoidal",
+        "relative",  # it has learned who the neighbours are while sinusoids have not yet
         "how attention knows where a word stands",
         choices=("sinusoidal", "learned", "rotary", "alibi", "relative", "none"),
     )
