@@ -8,6 +8,7 @@ from typing import Any
 import torch
 import triton
 from torch import Tensor
+from torch.nn.functional import pad
 
 from regard.attention.call import Call
 from regard.attention.triton import beside as shared
@@ -24,10 +25,11 @@ from regard.attention.triton.beside import (
 from regard.attention.triton.panels import table_gradient
 from regard.scores.dot import SCALED_DOT
 
-__all__ = ["LINEAR", "Tiles", "backward", "forward", "positive", "scaled"]
+__all__ = ["LINEAR", "Tiles", "backward", "forward", "positive", "scaled", "widened"]
 
 LINEAR = ("q * k", SCALED_DOT)  # the formulas that are dot products
 FEW = 1 << 20  # pairs up to which the gradients of half precision are computed in float32
+FEWEST = 2  # columns of q, k and v: see ``widened``
 
 
 @dataclass(frozen=True)
@@ -64,6 +66,28 @@ def scaled(call: Call) -> tuple[Tensor, Tensor | None]:
     return (call.q.double() * p0).to(call.q.dtype), p0
 
 
+def _narrow(call: Call) -> bool:
+    return min(call.q.shape[2], call.v.shape[2]) < FEWEST
+
+
+def _columned(x: Tensor) -> Tensor:
+    """X with zeros for the columns it lacks."""
+    return pad(x, (0, max(FEWEST - x.shape[-1], 0)))
+
+
+def widened(call: Call) -> Call:
+    """The same call with two columns at least.
+
+    None at all are nowhere in memory, and a GPU minds even an address it is told not to read. If
+    there is one, rows lie as close as columns, and Triton 3.6 mixes them up.
+    """
+    if not _narrow(call):
+        return call
+    p0, p1 = (None if p is None else _columned(p) for p in (call.p0, call.p1))
+    q, k, v = (_columned(x) for x in (call.q, call.k, call.v))
+    return replace(call, q=q, k=k, v=v, p0=p0, p1=p1)
+
+
 def _constants(call: Call, t: Tiles) -> dict[str, Any]:
     h, f = call.q.shape[2], call.v.shape[2]
     return {
@@ -93,6 +117,9 @@ def _twice(kernel: Any, programs: int, given: tuple[Tensor, ...], *rest: Any, **
 
 def forward(call: Call, *, values: bool) -> tuple[Tensor, Tensor]:
     """The output and the rows' normalisers; without values, the second alone."""
+    if _narrow(call):
+        out, lse = forward(widened(call), values=values)
+        return out[..., : call.v.shape[2]].contiguous(), lse
     beside, t = beside_of(call), _tiles("forward", call)
     q, _ = scaled(call)
     batch, n, h = q.shape
@@ -130,6 +157,14 @@ def backward(
     call: Call, out: Tensor, lse: Tensor, dout: Tensor
 ) -> tuple[Tensor, Tensor, Tensor, Tensor | None, Tensor | None, Tensor | None]:
     """The gradients of q, k, v, p0, p1 and the table."""
+    if _narrow(call):
+        found = backward(widened(call), _columned(out), lse, _columned(dout))
+        narrow = (call.q, call.k, call.v, call.p0, call.p1)
+        cut = (
+            None if g is None or x is None else g[..., : x.shape[-1]]
+            for g, x in zip(found[:5], narrow, strict=True)
+        )
+        return (*cut, found[5])  # type: ignore[return-value]
     if _few_halves(call):
         wide = replace(call, q=call.q.float(), k=call.k.float(), v=call.v.float())
         dq, dk, dv, *rest = backward(wide, out, lse, dout)

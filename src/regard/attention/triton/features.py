@@ -25,6 +25,7 @@ import triton.language as tl
 
 from regard.attention.triton.additive import added, additive_tile, of_keys, of_rows, pulled
 from regard.attention.triton.elementary import (  # noqa: F401 - for formulas
+    exp2_of,
     larger,
     pinned,
     power,
@@ -120,19 +121,21 @@ def score_tile(
     if ADDITIVE:
         s = additive_tile(s, at_q, at_k, p0, kind, wide_n, wide_m, h, F)
     else:
+        rest = tl.zeros_like(s)
         fours = h // 4 * 4
-        for f in range(0, fours, 4):  # four at a time and then these: roundings do not pile up
+        for f in range(0, fours, 4):  # four at a time, then these with what their sum rounds off
             a = one_feature(at_q, at_k, p0 + f, p1 + f, F)
             b = one_feature(at_q + wide_n, at_k + wide_m, p0 + f + 1, p1 + f + 1, F)
             c = one_feature(at_q + 2 * wide_n, at_k + 2 * wide_m, p0 + f + 2, p1 + f + 2, F)
             d = one_feature(at_q + 3 * wide_n, at_k + 3 * wide_m, p0 + f + 3, p1 + f + 3, F)
-            s += (a + b) + (c + d)
+            s, rest = added(s, rest, (a + b) + (c + d))
             at_q += 4 * wide_n
             at_k += 4 * wide_m
         for f in range(fours, h):
             s += one_feature(at_q, at_k, p0 + f, p1 + f, F)
             at_q += wide_n
             at_k += wide_m
+        s += tl.where(tl.abs(rest) < float("inf"), rest, 0.0)  # infinities leave no rest
     return s
 
 
@@ -329,7 +332,7 @@ def weigh(
             sdm, NOT_SELF, DENSE,
         )  # fmt: skip
         below = (s.to(tl.float64) - of_rows(norm, F)) * LOG2E
-        p = tl.where(seen, tl.exp2(below.to(tl.float32)), 0.0)
+        p = tl.where(seen, exp2_of(below), 0.0)
     at = (local * i_count + of_rows(r, F)) * j_count + of_keys(c, F)
     tl.store(weights + at, p, mask=inside)
 

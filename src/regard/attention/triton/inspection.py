@@ -12,7 +12,7 @@ from torch import Tensor
 from regard.attention.call import Call
 from regard.attention.triton import looking, memory, sums
 from regard.attention.triton.beside import COLUMNS, EXACT, LOG2E, beside_of, power_of_two
-from regard.attention.triton.dot import LINEAR, positive, scaled
+from regard.attention.triton.dot import LINEAR, positive, scaled, widened
 from regard.attention.triton.launch import normalisers
 from regard.attention.triton.panels import Panels
 
@@ -23,8 +23,8 @@ class Look:
     """The weights of a call on the GPU: q, k, score and mask; normalisers once, where needed."""
 
     def __init__(self, call: Call) -> None:
-        self.call = call
         self.linear = call.phi in LINEAR
+        self.call = widened(call) if self.linear else call
         self.batch, self.n = call.q.shape[:2]
         self.m = call.m
 

@@ -101,6 +101,24 @@ def bias(table, i, j, n, there):
 
 
 @triton.jit
+def below(s, factor, by, WIDE: tl.constexpr, CAREFUL: tl.constexpr):
+    """s * factor - by, which both launches must round alike, or garbage could be told by a bit.
+
+    In float32 the product is rounded first: the gradients' weights are of that, too. Else it is
+    fused with the subtraction, but for huge scores: the largest that is subtracted is a rounded
+    one, and of 1e38 the difference is 1e31.
+    """
+    if WIDE:
+        less = pinned(s * factor) - by
+    else:
+        less = tl.fma(s, factor + tl.zeros_like(s), tl.zeros_like(s) - by)
+        if CAREFUL:
+            first = pinned(s * factor)
+            less = tl.where(tl.abs(first) < HUGE, less, first - by)
+    return less
+
+
+@triton.jit
 def shifted(s, by, WIDE: tl.constexpr):
     """s - by: by is in float64, and in float32 s must not lose what it is good for."""
     if WIDE:
@@ -137,10 +155,6 @@ def forward_tile(
     if CAREFUL:
         most = 3.0e38 / tl.maximum(factor, 1.0)
         s = tl.minimum(s, most, propagate_nan=tl.PropagateNan.ALL)
-        # rounded once: a product that is fused with the subtraction below is not the one whose
-        # largest is subtracted, and of 1e38 the difference is 1e31
-        s = pinned(s * factor)
-        factor = 1.0
     if MASKED:
         seen = visible(
             rows[:, None],
@@ -160,7 +174,7 @@ def forward_tile(
     else:
         unit = new
     decay = tl.exp2(top - unit)
-    p = tl.exp2(s * factor - unit[:, None])
+    p = tl.exp2(below(s, factor, unit[:, None], q.dtype == tl.float32, CAREFUL))
     if LONG:
         total = total * decay.to(tl.float64) + tl.sum(p, 1).to(tl.float64)
     else:
@@ -302,13 +316,17 @@ def slopes_tile(
         keys_small, up_k = smaller_rows(keys)
         s = product(few, tl.trans(keys_small), PRECISION) * up_q[:, None] * up_k[None, :]
         most = 3.0e38 / tl.maximum(scale, 1.0)
-        s = pinned(tl.minimum(s, most, propagate_nan=tl.PropagateNan.ALL) * scale)
+        s = tl.minimum(s, most, propagate_nan=tl.PropagateNan.ALL)
     else:
-        s = product(q, tl.trans(keys), PRECISION) * scale
+        s = product(q, tl.trans(keys), PRECISION)
     if TABLE:
         there = (rows < n)[:, None] & (j < m)[None, :]
-        s += bias(table, rows[:, None], j[None, :], n, there)
-    p = tl.exp2(shifted(s, norm[:, None], WIDE))
+        s = s * scale + bias(table, rows[:, None], j[None, :], n, there)
+        p = tl.exp2(shifted(s, norm[:, None], WIDE))
+    elif WIDE:
+        p = tl.exp2(shifted(s * scale, norm[:, None], WIDE))
+    else:
+        p = tl.exp2(below(s, scale, norm[:, None], False, CAREFUL))
     likes = product(dout, tl.trans(values), PRECISION)
     if DROP:
         likes = tl.where(
@@ -548,14 +566,19 @@ def keys_tile(
             s = product(keys_small, tl.trans(few), PRECISION)
         s = s * up_k[:, None] * up_q[None, :]
         most = 3.0e38 / tl.maximum(scale, 1.0)
-        s = pinned(tl.minimum(s, most, propagate_nan=tl.PropagateNan.ALL) * scale)
+        s = tl.minimum(s, most, propagate_nan=tl.PropagateNan.ALL)
     elif WIDE:  # the very sums of the forward pass: its normalisers fit no others
-        s = tl.trans(product(queries, tl.trans(k), PRECISION)) * scale
+        s = tl.trans(product(queries, tl.trans(k), PRECISION))
     else:
-        s = product(k, tl.trans(queries), PRECISION) * scale  # [BN, BM]
+        s = product(k, tl.trans(queries), PRECISION)  # [BN, BM]
     if TABLE:
-        s += bias(table, rows[None, :], j[:, None], n, there[None, :] & (j < m)[:, None])
-    p = tl.exp2(shifted(s, norm[None, :], WIDE))
+        there = there[None, :] & (j < m)[:, None]
+        s = s * scale + bias(table, rows[None, :], j[:, None], n, there)
+        p = tl.exp2(shifted(s, norm[None, :], WIDE))
+    elif WIDE:
+        p = tl.exp2(shifted(s * scale, norm[None, :], WIDE))
+    else:
+        p = tl.exp2(below(s, scale, norm[None, :], False, CAREFUL))
     likes = product(v, tl.trans(douts), PRECISION)
     if MASKED:
         first, last = spans(lo, hi, rows, n, m, SPANS)

@@ -21,7 +21,7 @@ __all__ = ["FEATURES", "Operands", "operands_of", "score_tile"]
 
 FEATURES = 8  # up to here there are few: see ``features``
 LARGEST = 128  # side of a tile: a panel may start anywhere
-FILL = 512  # rows laid out by feature end at a multiple of this: no tile reads behind the end
+FILL = 128  # rows laid out by feature end at a multiple of this: no tile reads behind the end
 
 
 @dataclass(frozen=True)
