@@ -36,6 +36,11 @@ def test_agrees(score, mask, size, dtype, device, small_tiles):
         ("dot", "lengths-2d", 129, 129, torch.bfloat16),
         ("dot", "window-not-self", 65, 130, torch.float16),
         ("dot", "dense-causal", 65, 130, torch.float32),
+        ("dot", "lengths", 8, 12, torch.float32),
+        ("dot", "causal", 16, 16, torch.bfloat16),
+        ("slope", "lengths-2d", 12, 17, torch.float16),
+        ("dot-learned", "both", 32, 32, torch.bfloat16),
+        ("dot", "none", 33, 32, torch.bfloat16),
     ],
 )
 def test_agrees_with_the_tiles_of_a_gpu(score, mask, n, m, dtype, device):

@@ -29,6 +29,7 @@ __all__ = ["LINEAR", "Tiles", "backward", "forward", "positive", "scaled", "wide
 
 LINEAR = ("q * k", SCALED_DOT)  # the formulas that are dot products
 FEW = 1 << 20  # pairs up to which the gradients of half precision are computed in float32
+SHORT = 32  # queries and keys, up to which one small tile has them all: sentences, not documents
 FEWEST = 2  # columns of q, k and v: see ``widened``
 
 
@@ -45,6 +46,10 @@ class Tiles:
 def _tiles(kernel: str, call: Call) -> Tiles:
     """What was fastest on an H200, or what fits: see README.md."""
     widest = max(power_of_two(call.q.shape[2]), power_of_two(call.v.shape[2]))
+    longest = max(call.n, call.m)
+    if longest <= SHORT and widest <= 128:  # noqa: PLR2004
+        side = 16 if longest <= 16 else 32  # noqa: PLR2004
+        return Tiles(side, side, side // 16 if widest <= 64 else 4, 1)  # noqa: PLR2004
     half = call.q.element_size() == 2  # noqa: PLR2004 - bytes
     if not half:
         side = 64 if widest <= 64 else 32 if widest <= 128 else 16  # noqa: PLR2004
