@@ -72,6 +72,14 @@ def test_a_table_a_plot_and_going_on(here, tried, capsys):
     assert "of a study with other data or settings" in capsys.readouterr().err
 
 
+def test_encoders_come_in_the_order_they_were_asked_for(here, tried):
+    words = "images --data train.npz --test test.npz --out s --seeds 1 --sizes 10"
+    for encoders in ("cnn", "window,cnn"):
+        assert call(f"{words} --encoders {encoders}") == 0
+    rows = (here / "s" / "results.md").read_text().splitlines()[2:]
+    assert [row.split(" | ")[1] for row in rows] == ["window", "cnn"]
+
+
 def test_a_training_that_breaks_does_not_take_the_others_with_it(here, tried, capsys):
     words = "images --data train.npz --test test.npz --out s --encoders rnn,cnn --seeds 1"
     assert call(f"{words} --sizes 10") == 1

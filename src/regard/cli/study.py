@@ -180,7 +180,9 @@ def _report(subject: Subject, results: Results, wanted: list[Cell], out: Path) -
     from regard.optional import has  # noqa: PLC0415
     from regard.tasks.studies.results import as_table, summed_up  # noqa: PLC0415 - not for --help
 
-    rows = summed_up(trial for trial in results.trials if trial.cell in set(wanted))
+    order = {cell: i for i, cell in enumerate(wanted)}  # not who came first: colours stay
+    tried = (trial for trial in results.trials if trial.cell in order)
+    rows = summed_up(sorted(tried, key=lambda trial: order[trial.cell]))
     if not rows:
         return
     header, body = as_table(rows, subject.unit)
