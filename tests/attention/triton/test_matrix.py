@@ -73,6 +73,17 @@ def test_any_width(width, device, small_tiles):
 
 
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16], ids=str)
+def test_gradients_of_few_halves_are_rounded_once(dtype, device):
+    # dq and dk are of slopes, dv is of weights: those keep the digits of float32
+    case = a_case("dot", "lengths-2d", 12, 17, d=19, v=7, device=device)
+    got, exact = case.run("triton", dtype, dtype), case.run("reference", torch.float64, dtype)
+    last = torch.finfo(dtype).eps * (0.5 if device == "cuda" else 1.0)  # the interpreter cuts off
+    for name in "qkv":
+        wrong, right = (got.grads[name].double() - exact.grads[name]).abs(), exact.grads[name].abs()
+        assert (wrong <= last * right + 1e-5 * right.max()).all(), name
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16], ids=str)
 @pytest.mark.parametrize("mask", ["none", "lengths", "causal", "window"])
 def test_many_halves_are_pulled_as_halves(mask, dtype, triton, monkeypatch, device):
     monkeypatch.setattr(triton.dot, "FEW", -1)  # as if there were too many pairs to widen

@@ -86,8 +86,8 @@ MUTANTS = {
         "top = tl.full([BM], 0.0, tl.float32)", "below",
     ),
     "a lost scale": (
-        "matrix", "s = product(q, tl.trans(keys), PRECISION) * scale",
-        "s = product(q, tl.trans(keys), PRECISION)", "whole",
+        "matrix", "shifted(s * scale, norm[:, None], WIDE)",
+        "shifted(s, norm[:, None], WIDE)", "whole",
     ),
     "a lost factor of dq": (
         "matrix", "(acc * factor).to(dq.dtype.element_ty)", "acc.to(dq.dtype.element_ty)", "whole",

@@ -28,7 +28,7 @@ from regard.scores.dot import SCALED_DOT
 __all__ = ["LINEAR", "Tiles", "backward", "forward", "positive", "scaled", "widened"]
 
 LINEAR = ("q * k", SCALED_DOT)  # the formulas that are dot products
-FEW = 1 << 20  # pairs up to which the gradients of half precision are computed in float32
+FEW = 1 << 20  # pairs up to which weights and slopes of half precision are of float32
 SHORT = 32  # queries and keys, up to which one small tile has them all: sentences, not documents
 FEWEST = 2  # columns of q, k and v: see ``widened``
 
@@ -43,21 +43,23 @@ class Tiles:
     stages: int
 
 
-def _tiles(kernel: str, call: Call) -> Tiles:
-    """What was fastest on an H200, or what fits: see README.md."""
+def _tiles(kernel: str, call: Call, *, fine: bool = False) -> Tiles:
+    """What was fastest on an H200, or what fits: see README.md. Fine: weights are of float32."""
     widest = max(power_of_two(call.q.shape[2]), power_of_two(call.v.shape[2]))
     longest = max(call.n, call.m)
     if longest <= SHORT and widest <= 128:  # noqa: PLR2004
         side = 16 if longest <= 16 else 32  # noqa: PLR2004
         return Tiles(side, side, side // 16 if widest <= 64 else 4, 1)  # noqa: PLR2004
-    half = call.q.element_size() == 2  # noqa: PLR2004 - bytes
+    half = call.q.element_size() == 2 and not fine  # noqa: PLR2004 - bytes
     if not half:
         side = 64 if widest <= 64 else 32 if widest <= 128 else 16  # noqa: PLR2004
         if kernel == "to_keys":
             side = max(side // 2, 16)  # no smaller product exists
         return Tiles(side, side, 4, 2)
     if widest <= 64:  # noqa: PLR2004
-        return Tiles(32, 128, 4, 3) if kernel == "to_keys" else Tiles(128, 64, 4, 3)
+        if kernel == "to_keys":
+            return Tiles(32, 128 if call.m > 64 else 64, 4, 3)  # noqa: PLR2004
+        return Tiles(128 if call.n > 64 else 64, 64, 4, 3)  # noqa: PLR2004
     if widest <= 128:  # noqa: PLR2004
         return Tiles(128, 64, 8, 3) if kernel == "forward" else Tiles(64, 64, 4, 2)
     return Tiles(64, 32, 4, 2) if kernel == "forward" else Tiles(32, 32, 4, 1)
@@ -152,10 +154,15 @@ def forward(call: Call, *, values: bool) -> tuple[Tensor, Tensor]:
     return out, lse
 
 
-def _few_halves(call: Call) -> bool:
-    """Whether half precision is widened: among few pairs its roundings do not average out."""
-    pairs = call.q.shape[0] * call.n * call.m
-    return call.q.dtype in (torch.bfloat16, torch.float16) and pairs <= FEW
+def _few(call: Call) -> bool:
+    """Whether half precision is not enough: among few pairs its roundings do not average out."""
+    return call.q.shape[0] * call.n * call.m <= FEW
+
+
+def _is_widened(call: Call) -> bool:
+    """Whether few pairs are computed from float32: a bfloat16 is one piece of it, as it is."""
+    scaled_too = call.q.dtype == torch.bfloat16 and call.p0 is not None
+    return call.q.dtype == torch.float16 or scaled_too
 
 
 def backward(
@@ -170,7 +177,7 @@ def backward(
             for g, x in zip(found[:5], narrow, strict=True)
         )
         return (*cut, found[5])  # type: ignore[return-value]
-    if _few_halves(call):
+    if _few(call) and _is_widened(call):
         wide = replace(call, q=call.q.float(), k=call.k.float(), v=call.v.float())
         dq, dk, dv, *rest = backward(wide, out, lse, dout)
         return (*(x.to(call.q.dtype) for x in (dq, dk, dv)), *rest)  # type: ignore[return-value]
@@ -180,14 +187,14 @@ def backward(
     batch, n, h = q.shape
     m, f = v.shape[1:]
     dout = dout.to(q.dtype).contiguous()
-    exact = q.dtype == torch.float32
+    exact = q.dtype == torch.float32 or _few(call)
     wide_type = torch.float64 if exact else torch.float32
     mean, norms = (memory.fresh(batch, n, dtype=wide_type, device=q.device) for _ in range(2))
     strides = (*q.stride(), *k.stride(), *v.stride(), *beside.dense_strides)
     sizes = (n, m, h, f, beside.per_mask, beside.per_dense, beside.tables)
     scale, factor = positive(call) * LOG2E, abs(call.scale)
     given = (q, k, v, dout, beside.table, beside.lo, beside.hi, beside.dense, beside.seed)
-    t = _tiles("to_queries", call)
+    t = _tiles("to_queries", call, fine=exact)
     grid = (batch * triton.cdiv(n, t.bm),)
     if exact:
         matrix.means[grid](
@@ -212,7 +219,7 @@ def backward(
         WIDE=exact,
         LONG=exact and m > shared.LONG,
     )
-    t = _tiles("to_keys", call)
+    t = _tiles("to_keys", call, fine=exact)
     _twice(
         matrix.to_keys,
         batch * triton.cdiv(m, t.bn),

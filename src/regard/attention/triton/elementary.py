@@ -9,6 +9,7 @@ import triton.language as tl
 
 __all__ = [
     "PRODUCTS",
+    "accumulated",
     "exp2_of",
     "larger",
     "pinned",
@@ -131,6 +132,10 @@ if _INTERPRETED:  # it has no assembler, and takes the bits of a bfloat16 for a 
     def product_added(a, b, acc, PRECISION: tl.constexpr):
         return acc + product(a, b, PRECISION)
 
+    @triton.jit
+    def in_pieces(a, b):
+        return six_products(held(a), b.to(tl.float32))
+
 else:
 
     @triton.jit
@@ -161,11 +166,34 @@ else:
             return tl.dot(a, b, acc)
 
     @triton.jit
+    def in_pieces(a, b):
+        """a @ b of float32 and bfloat16: a in three pieces, the smallest first; b is one."""
+        a = held(a)
+        first = a.to(tl.bfloat16)
+        rest = a - first.to(tl.float32)
+        second = rest.to(tl.bfloat16)
+        found = tl.dot((rest - second.to(tl.float32)).to(tl.bfloat16), b)
+        found = tl.dot(second, b, found)
+        found = tl.where(found != found, 0.0, found)  # inf - inf: the first tells what it is
+        return tl.dot(first, b, found)
+
+    @triton.jit
     def reciprocal(x):
         """1 / x in one instruction, to a unit in the last place; a division is ten."""
         return tl.inline_asm_elementwise(
             "rcp.approx.ftz.f32 $0, $1;", "=f,f", [x], dtype=tl.float32, is_pure=True, pack=1
         )
+
+
+@triton.jit
+def accumulated(acc, a, b, FINE: tl.constexpr, LONG: tl.constexpr, PRECISION: tl.constexpr):
+    """acc + a @ b; FINE: of bfloat16 b, a keeps its digits; LONG: acc is of float64."""
+    if FINE and b.dtype == tl.bfloat16:
+        return acc + in_pieces(a, b).to(acc.dtype)
+    elif LONG:
+        return acc + product(a.to(b.dtype), b, PRECISION).to(tl.float64)
+    else:
+        return product_added(a.to(b.dtype), b, acc, PRECISION)
 
 
 @triton.jit

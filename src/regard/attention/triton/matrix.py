@@ -16,7 +16,7 @@ from __future__ import annotations
 import triton
 import triton.language as tl
 
-from regard.attention.triton.elementary import pinned, product, product_added
+from regard.attention.triton.elementary import accumulated, pinned, product, product_added
 from regard.attention.triton.visible import (
     kept,
     nth_full,
@@ -466,11 +466,8 @@ def to_queries(
             nth_full(t, a, d0, d1), BN, D, DV, EVEN, False, NOT_SELF, DENSE, TABLE, DROP, WIDE,
             PRECISION, CAREFUL,
         )  # fmt: skip
-        ds = settled(p, likes, middle[:, None], WIDE).to(keys.dtype)
-        if LONG:
-            acc += product(ds, keys, PRECISION).to(tl.float64)
-        else:
-            acc = product_added(ds, keys, acc, PRECISION)
+        ds = settled(p, likes, middle[:, None], WIDE)
+        acc = accumulated(acc, ds, keys, WIDE, LONG, PRECISION)
     for t in range((a - start) + (d1 - d0) + (stop - b)):
         p, likes, keys = slopes_tile(
             queries, douts, norm, middle, the_table, the_dense, at_k, at_v, rows, first, last, low,
@@ -478,11 +475,8 @@ def to_queries(
             nth_masked(t, start, a, b, d0, d1), BN, D, DV, EVEN, True, NOT_SELF, DENSE, TABLE, DROP,
             WIDE, PRECISION, CAREFUL,
         )  # fmt: skip
-        ds = settled(p, likes, middle[:, None], WIDE).to(keys.dtype)
-        if LONG:
-            acc += product(ds, keys, PRECISION).to(tl.float64)
-        else:
-            acc = product_added(ds, keys, acc, PRECISION)
+        ds = settled(p, likes, middle[:, None], WIDE)
+        acc = accumulated(acc, ds, keys, WIDE, LONG, PRECISION)
     c = tl.arange(0, D)
     at = dq + (entry * n + rows)[:, None] * d + c[None, :]
     tl.store(at, (acc * factor).to(dq.dtype.element_ty), mask=there[:, None] & (c < d)[None, :])
@@ -602,12 +596,8 @@ def keys_tile(
         given = tl.where(stays, p * keep_scale, 0.0)
         likes = tl.where(stays, likes * keep_scale, 0.0)
     ds = settled(p, likes, middle[None, :], WIDE)
-    if LONG:
-        dv_acc += product(given.to(douts.dtype), douts, PRECISION).to(tl.float64)
-        dk += product(ds.to(queries.dtype), queries, PRECISION).to(tl.float64)
-    else:
-        dv_acc = product_added(given.to(douts.dtype), douts, dv_acc, PRECISION)
-        dk = product_added(ds.to(queries.dtype), queries, dk, PRECISION)
+    dv_acc = accumulated(dv_acc, given, douts, WIDE, LONG, PRECISION)
+    dk = accumulated(dk, ds, queries, WIDE, LONG, PRECISION)
     return dk, dv_acc
 
 
