@@ -169,3 +169,45 @@ def test_message(call, error, message):
     with pytest.raises(error) as raised:
         call()
     assert str(raised.value) == message
+
+
+@pytest.mark.parametrize("bias", [False, True, "one"])
+@pytest.mark.parametrize("kv", [1, 4])
+def test_projections_in_one_product_are_the_projections(kv, bias):
+    torch.manual_seed(0)
+    layer = MultiHeadAttention(12, 12, 12, 12, 4, 0.0, bias=bool(bias), num_kv_heads=kv).double()
+    if bias == "one":
+        layer.W_q.bias = layer.W_k.bias = None
+    x = torch.randn(2, 5, 12, dtype=torch.float64, requires_grad=True)
+    wanted = layer.over(x, *layer.project(x, x.clone()))  # of two tensors: one by one
+    pull = torch.randn_like(wanted)
+    learned = [x, *layer.parameters()]
+    for found in (
+        layer.among(*layer.project_all(x)),
+        layer.over(x, *layer.project(x, x)),
+    ):
+        torch.testing.assert_close(found, wanted, rtol=1e-12, atol=1e-12)
+        got, right = (
+            torch.autograd.grad(y, learned, pull, retain_graph=True) for y in (found, wanted)
+        )
+        for one, other in zip(got, right, strict=True):
+            torch.testing.assert_close(one, other, rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("how", ["hook", "other"])
+def test_a_projection_that_does_more_than_project_is_called(how):
+    layer = MultiHeadAttention(4, 4, 4, 4, 2, 0.0)
+    x, calls = torch.randn(1, 3, 4), []
+
+    class Noisy(nn.Linear):
+        def forward(self, x):
+            calls.append(x.shape)
+            return super().forward(x)
+
+    if how == "hook":
+        layer.W_k.register_forward_hook(lambda module, given, out: calls.append(out.shape))
+    else:
+        layer.W_k = Noisy(4, 4)
+    layer.among(*layer.project_all(x))
+    layer.project(x, x)
+    assert len(calls) == 2

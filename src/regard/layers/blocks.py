@@ -185,8 +185,7 @@ class EncoderBlock(nn.Module):
         seen = mask_of(valid_lens, mask)
 
         def to_each_other(y: Tensor) -> Tensor:
-            k, v = self.attention.project(y, y)
-            return self.attention.over(y, k, v, seen)
+            return self.attention.among(*self.attention.project_all(y), seen)
 
         x = self.around_attention(x, to_each_other)
         return self.around_feed_forward(x, self.feed_forward)  # type: ignore[no-any-return]
@@ -257,12 +256,12 @@ class DecoderBlock(nn.Module):
 
         def to_past(y: Tensor) -> Tensor:
             nonlocal cache
-            k, v = self.attention.project(y, y, offset=past)
+            q, k, v = self.attention.project_all(y, offset=past)
             if past:
                 k, v = torch.cat((cache.k, k), 2), torch.cat((cache.v, v), 2)
             cache = cache._replace(k=k, v=v)
             mask = Causal(offset=past) if n > 1 else None  # one token sees all there is
-            return self.attention.over(y, k, v, mask, offset=past)
+            return self.attention.among(q, k, v, mask, offset=past)
 
         x = self.around_attention(x, to_past)
         seen = mask_of(valid_lens)

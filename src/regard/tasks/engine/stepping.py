@@ -11,6 +11,7 @@ from torch import Tensor, nn
 from torch.nn.parallel import DistributedDataParallel
 
 from regard.tasks.engine.graphs import Recorded
+from regard.tasks.engine.halves import Halves
 from regard.tasks.engine.settings import TrainingSettings
 from regard.tasks.engine.sharding import shard
 from regard.tasks.engine.task import Batch
@@ -97,6 +98,8 @@ class Stepper:
                 losses, device_ids=[device] if device.type == "cuda" else None
             )
         self._losses: Any = losses
+        halved = self.graphs and precision_of(settings, device) is torch.bfloat16
+        self._called: Any = Halves(losses) if halved else losses
 
     def step(self, batches: Sequence[Batch], lr: float, total_tokens: int, *, seed: int) -> Tensor:
         """Add up the gradients of the batches, and move the weights by them.
@@ -136,7 +139,7 @@ class Stepper:
 
     def _pulled(self, *parts: Tensor) -> Tensor:
         with self._autocast():
-            return self._losses(*parts)  # type: ignore[no-any-return]
+            return self._called(*parts)  # type: ignore[no-any-return]
 
     def _update(self) -> None:
         """Move the weights, or count that the gradient is not finite."""
