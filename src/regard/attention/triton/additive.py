@@ -106,19 +106,28 @@ def additive_tile(s, at_q, at_k, p0, kind, wide_n, wide_m, h, F: tl.constexpr):
 
 
 @triton.jit
-def slopes_and_values(xa, ya, xb, yb, kind):
+def inverse(x, FINE: tl.constexpr):
+    """1 / x; FINE: to half a unit in the last place, for two instructions more."""
+    found = reciprocal(x)
+    if FINE:
+        found += found * (1.0 - x * found)
+    return found
+
+
+@triton.jit
+def slopes_and_values(xa, ya, xb, yb, kind, FINE: tl.constexpr):
     """For two features tanh'(x + y), but for what depends on x alone (``own``), and tanh(x + y),
     for kind 2 times -1/2; x is the side that is kept, y the one that is summed over."""
     if kind == 2:
         ea, eb = xa * ya, xb * yb
         da, db = ea + 1.0, eb + 1.0
-        both = reciprocal(da * db)
+        both = inverse(da * db, FINE)
         ra, rb = db * both, da * both
         slope_a, slope_b = (ea * ra) * ra, (eb * rb) * rb  # not r - r^2, which cancels
         value_a, value_b = ra - 0.5, rb - 0.5
     elif kind == 1:
         da, db = xa * ya + 1.0, xb * yb + 1.0
-        both = reciprocal(da * db)
+        both = inverse(da * db, FINE)
         ra, rb = db * both, da * both
         slope_a, slope_b = (ra * (1.0 - ya * ya)) * ra, (rb * (1.0 - yb * yb)) * rb
         value_a, value_b = (xa + ya) * ra, (xb + yb) * rb
@@ -157,7 +166,8 @@ def own(x, w, kind):
 def pull_rows(
     q, k, p0, kind, lo, hi, slopes, dq, sums, n, m, h, per_mask, heads, e_first, i_first, i_count,
     j_first, j_count, entries, splits,
-    SPANS: tl.constexpr, BI: tl.constexpr, BJ: tl.constexpr, BH: tl.constexpr,
+    SPANS: tl.constexpr, FINE: tl.constexpr, BI: tl.constexpr, BJ: tl.constexpr,
+    BH: tl.constexpr,
 ):  # fmt: skip
     """dq[split, entry, i, f] = sum over some of the panel's keys of ds * dphi/dq; w's likewise.
 
@@ -201,7 +211,7 @@ def pull_rows(
         keys = (c < j_count)[:, None]
         ya = tl.load(at_k, mask=keys & here_a[None, :], other=0.0)[None, :, :]
         yb = tl.load(at_k + BH, mask=keys & here_b[None, :], other=0.0)[None, :, :]
-        sa, sb, va, vb = slopes_and_values(xa, ya, xb, yb, the_kind)
+        sa, sb, va, vb = slopes_and_values(xa, ya, xb, yb, the_kind, FINE)
         acc_a, rest_a = added(acc_a, rest_a, tl.sum(pulled(ds, sa), 1))
         acc_b, rest_b = added(acc_b, rest_b, tl.sum(pulled(ds, sb), 1))
         sum_a, more_a = added(sum_a, more_a, tl.sum(pulled(ds, va), 1))
@@ -228,7 +238,8 @@ def pull_rows(
 @triton.jit
 def pull_keys(
     q, k, p0, kind, lo, hi, slopes, dk, n, m, h, per_mask, heads, e_first, i_first, i_count,
-    j_first, j_count, SPANS: tl.constexpr, BI: tl.constexpr, BJ: tl.constexpr, BH: tl.constexpr,
+    j_first, j_count, SPANS: tl.constexpr, FINE: tl.constexpr, BI: tl.constexpr, BJ: tl.constexpr,
+    BH: tl.constexpr,
 ):  # fmt: skip
     """dk[j, f] += sum over the panel's rows of ds * dphi/dk, in float64 across panels."""
     blocks = tl.cdiv(j_count, BJ)
@@ -266,7 +277,7 @@ def pull_keys(
             rows = (r < i_count)[:, None]
             xa = tl.load(at_q, mask=rows & here_a[None, :], other=0.0)[:, None, :]
             xb = tl.load(at_q + BH, mask=rows & here_b[None, :], other=0.0)[:, None, :]
-            sa, sb, _, _ = slopes_and_values(ya, xa, yb, xb, the_kind)
+            sa, sb, _, _ = slopes_and_values(ya, xa, yb, xb, the_kind, FINE)
             acc_a, rest_a = added(acc_a, rest_a, tl.sum(pulled(ds, sa), 0))
             acc_b, rest_b = added(acc_b, rest_b, tl.sum(pulled(ds, sb), 0))
     acc_a = finished(acc_a, rest_a, own(ya, wa[None, None, :], the_kind), BJ, BH)

@@ -19,6 +19,7 @@ __all__ = ["Panels", "table_gradient"]
 WIDE_PANEL = 4096  # keys of a panel, where it cannot have them all
 PANEL = 5 << 20  # pairs whose weights and slopes exist at once
 BUSY = 1024  # blocks of threads that keep a GPU busy
+FEW = 1 << 12  # pairs of an entry
 BI, BJ = 4, 8  # rows and keys of a tile whose slopes are pulled to the queries
 KI, KJ = 8, 4  # and to the keys
 
@@ -225,8 +226,11 @@ class Panels:
         keys_grid = (es * triton.cdiv(cs, KJ) * wide,)
         if on.additive:
             given = (on.q_rows, on.k_rows, on.p0, on.kind, *limits)
-            additive.pull_rows[rows_grid](*given, parts, sums[0], *ends, es, splits, **rows)
-            additive.pull_keys[keys_grid](*given, dk, *ends, **keys)
+            fine = self.n * self.m <= FEW  # roundings of few do not average out
+            additive.pull_rows[rows_grid](
+                *given, parts, sums[0], *ends, es, splits, **rows, FINE=fine
+            )
+            additive.pull_keys[keys_grid](*given, dk, *ends, **keys, FINE=fine)
         else:
             given = (on.q_rows, on.k_rows, on.p0, on.p1, *limits)
             wanted = {"TO_P0": uses[0], "TO_P1": uses[1]}
