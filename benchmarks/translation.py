@@ -40,7 +40,7 @@ __all__ = ["CASES", "FULL_SIZE", "Runner", "TranslationCase", "agree", "main", "
 FULL_SIZE = 8192  # tokens a batch: bars are for this
 LR = 3e-4
 REPEATS = 8  # steps on one batch, before the timing
-MOST = 0.8  # of the tokens, whose gradients must be right
+SPARED = 2  # sentences whose tokens may have other gradients: see ``agree``
 NEAR = 1e-4  # how far our gradients may be from the truth, where the peer's are nearer still
 FAR_OFF = 5e-3  # how far a peer's may be: more is another model, not another rounding
 APART = 0.05  # how far losses of such steps may be from each other: dropout draws differently
@@ -142,7 +142,8 @@ def agree(case: str, who: str, ours: Runner, peer: Runner, exact: Runner, batch:
         if not abs(loss - true) <= 1e-4 * abs(true):
             msg = f"{case}, {who}: a loss of {theirs:.6g} beside {mine:.6g} with the same weights"
             raise WrongAnswerError(msg)
-    off, their_off = (_off(pull, true_pull) for pull in (my_pull, their_pull))
+    spared = SPARED * few.source.shape[1]
+    off, their_off = (_off(pull, true_pull, spared) for pull in (my_pull, their_pull))
     if not (their_off <= FAR_OFF and off <= max(2 * their_off, NEAR)):
         msg = (
             f"{case}, {who}: gradients are off by {their_off:.1e}, and ours by {off:.1e}, with the "
@@ -151,12 +152,14 @@ def agree(case: str, who: str, ours: Runner, peer: Runner, exact: Runner, batch:
         raise WrongAnswerError(msg)
 
 
-def _off(pull: Tensor, true: Tensor) -> float:
-    """How far the gradients of MOST of the tokens that have one are from the truth, at most."""
+def _off(pull: Tensor, true: Tensor, spared: int) -> float:
+    """How far the gradients of tokens are from the truth at most, but for so many of them."""
     here = (true != 0).any(1) | (pull != 0).any(1)
     size = true[here].abs().amax(1)
     far = (pull - true)[here].abs().amax(1) / size.clamp_min(size.median())
-    return far.nan_to_num(torch.inf).quantile(MOST).item()
+    if not bool(far.isfinite().all()):
+        return math.inf
+    return far.sort().values[: max(len(far) - spared, len(far) // 2)].max().item()
 
 
 def _pull(runner: Runner, batch: Batch) -> tuple[float, Tensor]:

@@ -106,6 +106,17 @@ def test_another_gradient_is_not_timed(case, wrong, batches):
         translation.agree(case.name, "them", ours, peer, exact, batches[0])
 
 
+def test_a_few_tokens_may_have_another_gradient_but_none_that_is_not_finite():
+    true = torch.arange(1.0, 201.0, dtype=torch.float64)[:, None].expand(200, 3)
+    few = true.clone()
+    few[50:66] *= -5
+    assert translation._off(few, true, 16) == 0
+    few[66] *= 1.5
+    assert translation._off(few, true, 16) > 0.1
+    few[66] = torch.nan
+    assert translation._off(few, true, 16) == torch.inf
+
+
 def test_steps_that_lead_nowhere_are_not_timed(monkeypatch, batches):
     monkeypatch.setattr(translation, "LR", 0.0)
     still = CASES[1]

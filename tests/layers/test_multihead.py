@@ -194,7 +194,7 @@ def test_projections_in_one_product_are_the_projections(kv, bias):
             torch.testing.assert_close(one, other, rtol=1e-12, atol=1e-12)
 
 
-@pytest.mark.parametrize("how", ["hook", "other"])
+@pytest.mark.parametrize("how", ["hook", "other", "forward"])
 def test_a_projection_that_does_more_than_project_is_called(how):
     layer = MultiHeadAttention(4, 4, 4, 4, 2, 0.0)
     x, calls = torch.randn(1, 3, 4), []
@@ -206,8 +206,15 @@ def test_a_projection_that_does_more_than_project_is_called(how):
 
     if how == "hook":
         layer.W_k.register_forward_hook(lambda module, given, out: calls.append(out.shape))
+    elif how == "forward":
+        layer.W_k.forward = Noisy(4, 4).forward
     else:
         layer.W_k = Noisy(4, 4)
     layer.among(*layer.project_all(x))
     layer.project(x, x)
     assert len(calls) == 2
+
+
+def test_one_tensor_for_all_projections_must_fit_them_all():
+    with pytest.raises(ShapeError, match=r"x must be .*, got"):
+        MultiHeadAttention(4, 6, 4, 6, 2, 0.0).project_all(torch.randn(1, 3, 6))

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import torch
 from jaxtyping import Float
 from torch import Tensor, nn
+from torch.nn.modules.module import _has_any_global_hook
 
 from regard.errors import KindError, ShapeError, ValueRangeError
 from regard.layers.base import check_dropout, check_input, check_size, projected
@@ -139,7 +140,8 @@ class MultiHeadAttention(nn.Module):
         self, x: Float[Tensor, "b n d"], offset: int = 0
     ) -> tuple[Float[Tensor, "b heads n p"], Float[Tensor, "b kv n p"], Float[Tensor, "b kv n p"]]:
         """Queries, keys and values of the same tokens, as the heads see them."""
-        check_input("MultiHeadAttention", "x", x, "b n d", self.W_q.in_features)
+        for linear in (self.W_q, self.W_k, self.W_v):
+            check_input("MultiHeadAttention", "x", x, "b n d", linear.in_features)
         every = _beside((self.W_q, self.W_k, self.W_v), x)
         heads = (self.num_heads, self.num_kv_heads, self.num_kv_heads)
         q, k, v = (_split(y, count) for y, count in zip(every, heads, strict=True))
@@ -238,7 +240,8 @@ def _beside(linears: Sequence[nn.Linear], x: Tensor) -> tuple[Tensor, ...]:
 
 def _is_plain(linear: nn.Module) -> bool:
     """Whether a product with its weights is all that calling it does."""
-    return type(linear) is nn.Linear and not any(getattr(linear, hooks) for hooks in _HOOKS)
+    watched = any(getattr(linear, hooks) for hooks in _HOOKS) or _has_any_global_hook()  # type: ignore[no-untyped-call]
+    return type(linear) is nn.Linear and not watched and "forward" not in vars(linear)
 
 
 _HOOKS = ("_forward_hooks", "_forward_pre_hooks", "_backward_hooks", "_backward_pre_hooks")

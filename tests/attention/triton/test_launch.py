@@ -25,6 +25,7 @@ from regard import (
     attend,
     explain,
 )
+from regard.attention.call import Call
 from regard.attention.choice import choose
 from regard.testing import budget_used, qkv
 from tests.attention.triton.calls import a_case, learned
@@ -202,6 +203,20 @@ def test_no_features_and_no_values(score, device):
     assert out.shape == (2, 3, 0)
     out.sum().backward()
     assert not q.grad.any()
+
+
+@pytest.mark.parametrize(("d", "v"), [(1, 4), (4, 1), (0, 2)])
+def test_gradients_of_narrow_rows_lie_as_the_compiler_is_told(d, v, device):
+    given = tuple(x.to(device).requires_grad_() for x in qkv(2, n=3, m=4, d=d, v=v))
+    found = torch.autograd.grad(attend(*given, impl="triton").sum(), given)
+    assert all(x.is_contiguous() for x in found)
+
+
+def test_a_look_copies_nothing_that_is_wide_enough(triton, device):
+    q, k, v = (x.to(device) for x in qkv(2, n=3, m=4, d=2, v=0))
+    look = triton.inspection.Look(Call(q, k, v))
+    assert look.call.q is q
+    assert look.call.k is k
 
 
 # Panels ----------------------------------------------------

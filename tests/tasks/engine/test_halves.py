@@ -51,6 +51,22 @@ def test_what_is_copied():
     halves = Halves(Model())
     assert len(halves.weights) == 2 * (4 + 2) * 2  # blocks, linear layers, a weight and a bias each
     assert all(x.requires_grad and x.dtype == torch.float32 for x in halves.weights.values())
-    assert not any("embedding" in name or name == "out" for name in halves.weights)
+    assert not any("embedding" in name or "out.weight" in name for name in halves.weights)
     assert Halves(nn.Linear(2, 3)).weights == {}
     assert Halves(nn.Linear(2, 3))(torch.ones(1, 2)).shape == (1, 3)
+
+
+def test_what_is_frozen_or_shared_is_not(one_thread):
+    model, tokens = Model(), torch.randint(11, (3, 5))
+    first, second = model.blocks
+    second.feed_forward = first.feed_forward
+    second.attention.W_v.weight = second.attention.W_k.weight
+    first.attention.W_q.requires_grad_(requires_grad=False)
+    for x in model.parameters():
+        x.grad = torch.zeros_like(x)
+    halves = Halves(model)
+    assert len(halves.weights) == 3 * 2 + 4 * 2 - 2
+    pulled(model, halves, tokens)
+    assert not first.attention.W_q.weight.grad.any()
+    assert first.feed_forward.inner.weight.dtype == torch.float32
+    assert first.feed_forward.inner.weight.grad.any()

@@ -28,7 +28,7 @@ from regard.scores.dot import SCALED_DOT
 __all__ = ["LINEAR", "Tiles", "backward", "forward", "positive", "scaled", "widened"]
 
 LINEAR = ("q * k", SCALED_DOT)  # the formulas that are dot products
-FEW = 1 << 20  # pairs up to which weights and slopes of half precision are of float32
+FEW = 1 << 16  # pairs of an entry, up to which weights and slopes of half precision are of float32
 SHORT = 32  # queries and keys, up to which one small tile has them all: sentences, not documents
 FEWEST = 2  # columns of q, k and v: see ``widened``
 
@@ -73,25 +73,23 @@ def scaled(call: Call) -> tuple[Tensor, Tensor | None]:
     return (call.q.double() * p0).to(call.q.dtype), p0
 
 
-def _narrow(call: Call) -> bool:
-    return min(call.q.shape[2], call.v.shape[2]) < FEWEST
+def _narrow(call: Call, *, values: bool = True) -> bool:
+    return min(call.q.shape[2], call.v.shape[2] if values else FEWEST) < FEWEST
 
 
 def _columned(x: Tensor) -> Tensor:
-    """X with zeros for the columns it lacks."""
-    return pad(x, (0, max(FEWEST - x.shape[-1], 0)))
+    """The same, with zeros for the columns it lacks."""
+    return x if x.shape[-1] >= FEWEST else pad(x, (0, FEWEST - x.shape[-1]))
 
 
-def widened(call: Call) -> Call:
-    """The same call with two columns at least.
+def widened(call: Call, *, values: bool = True) -> Call:
+    """The same call with two columns at least; without values, of queries and keys alone.
 
     None at all are nowhere in memory, and a GPU minds even an address it is told not to read. If
     there is one, rows lie as close as columns, and Triton 3.6 mixes them up.
     """
-    if not _narrow(call):
-        return call
     p0, p1 = (None if p is None else _columned(p) for p in (call.p0, call.p1))
-    q, k, v = (_columned(x) for x in (call.q, call.k, call.v))
+    q, k, v = _columned(call.q), _columned(call.k), _columned(call.v) if values else call.v
     return replace(call, q=q, k=k, v=v, p0=p0, p1=p1)
 
 
@@ -124,8 +122,8 @@ def _twice(kernel: Any, programs: int, given: tuple[Tensor, ...], *rest: Any, **
 
 def forward(call: Call, *, values: bool) -> tuple[Tensor, Tensor]:
     """The output and the rows' normalisers; without values, the second alone."""
-    if _narrow(call):
-        out, lse = forward(widened(call), values=values)
+    if _narrow(call, values=values):
+        out, lse = forward(widened(call, values=values), values=values)
         return out[..., : call.v.shape[2]].contiguous(), lse
     beside, t = beside_of(call), _tiles("forward", call)
     q, _ = scaled(call)
@@ -156,7 +154,7 @@ def forward(call: Call, *, values: bool) -> tuple[Tensor, Tensor]:
 
 def _few(call: Call) -> bool:
     """Whether half precision is not enough: among few pairs its roundings do not average out."""
-    return call.q.shape[0] * call.n * call.m <= FEW
+    return call.n * call.m <= FEW  # not of the batch: an entry must not depend on the others
 
 
 def _is_widened(call: Call) -> bool:
@@ -173,7 +171,7 @@ def backward(
         found = backward(widened(call), _columned(out), lse, _columned(dout))
         narrow = (call.q, call.k, call.v, call.p0, call.p1)
         cut = (
-            None if g is None or x is None else g[..., : x.shape[-1]]
+            None if g is None or x is None else g[..., : x.shape[-1]].contiguous()
             for g, x in zip(found[:5], narrow, strict=True)
         )
         return (*cut, found[5])  # type: ignore[return-value]

@@ -66,12 +66,12 @@ def tanh_slope(x):
 
 @triton.jit
 def exp2_of(x):
-    """2^x of float64 in float32, to about a unit in the last place; the hardware's is to two.
+    """2^x of float64 in float32, to a unit in the last place; the hardware's is to two.
 
     What is left of x beside a whole number is small, and keeps its digits in float32.
     """
     near = tl.minimum(tl.maximum(x, -200.0), 200.0)  # 2^-200 is 0 in float32
-    whole = tl.floor(near + 0.5)
+    whole = tl.minimum(tl.floor(near + 0.5), 127.0)  # 2^128 is infinite
     z = (near - whole).to(tl.float32)
     found = 1.5252733804059838e-05 * z + 1.5403530393381606e-04
     found = found * z + 1.3333558146428441e-03
@@ -79,7 +79,7 @@ def exp2_of(x):
     found = found * z + 5.5504108664821576e-02
     found = found * z + 2.4022650695910070e-01
     found = found * z + 6.9314718055994530e-01
-    found = (found * z + 1.0) * tl.exp2(whole.to(tl.float32))
+    found = tl.fma(found, z, tl.full(z.shape, 1.0, tl.float32)) * tl.exp2(whole.to(tl.float32))
     return tl.where(x != x, x.to(tl.float32), found)  # a NaN stays one
 
 

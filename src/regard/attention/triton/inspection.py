@@ -24,7 +24,7 @@ class Look:
 
     def __init__(self, call: Call) -> None:
         self.linear = call.phi in LINEAR
-        self.call = widened(call) if self.linear else call
+        self.call = widened(call, values=False) if self.linear else call
         self.batch, self.n = call.q.shape[:2]
         self.m = call.m
 

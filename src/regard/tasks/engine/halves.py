@@ -6,6 +6,7 @@ three hundred launches, which take longer to start than to run. The numbers here
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
 import torch
@@ -27,6 +28,7 @@ class Halves:
 
     def __init__(self, module: nn.Module) -> None:
         self.module = module
+        names = Counter(id(x) for _, x in module.named_parameters(remove_duplicate=False))
         self.weights = {
             f"{outer}.{name}.{kind}": x
             for outer, block in module.named_modules()
@@ -34,6 +36,7 @@ class Halves:
             for name, linear in block.named_children()
             if type(linear) is nn.Linear
             for kind, x in linear.named_parameters()
+            if x.requires_grad and names[id(x)] == 1  # what is shared has no copy to itself
         }
 
     def __call__(self, *args: Any) -> Any:  # noqa: ANN401 - whatever the module takes and gives

@@ -58,8 +58,8 @@ class Translator:
         folder: where its files are.
 
     >>> translator = Translator.load("zh-en")  # doctest: +SKIP
-    >>> translator("你想看书吗").text  # doctest: +SKIP
-    'Do you want to read a book?'
+    >>> translator("我是学生").text  # doctest: +SKIP
+    "I'm a student"
 
     """
 
