@@ -7,7 +7,6 @@ from collections.abc import Sequence
 import torch
 from jaxtyping import Float
 from torch import Tensor, nn
-from torch.nn.modules.module import _has_any_global_hook
 
 from regard.errors import KindError, ShapeError, ValueRangeError
 from regard.layers.base import check_dropout, check_input, check_size, projected
@@ -239,8 +238,11 @@ def _beside(linears: Sequence[nn.Linear], x: Tensor) -> tuple[Tensor, ...]:
 
 
 def _is_plain(linear: nn.Module) -> bool:
-    """Whether a product with its weights is all that calling it does."""
-    watched = any(getattr(linear, hooks) for hooks in _HOOKS) or _has_any_global_hook()  # type: ignore[no-untyped-call]
+    """Whether a product with its weights is all that calling it does.
+
+    Hooks on all modules at once do not count: ``regard.capture`` has such, and changes no bit.
+    """
+    watched = any(getattr(linear, hooks) for hooks in _HOOKS)
     return type(linear) is nn.Linear and not watched and "forward" not in vars(linear)
 
 
