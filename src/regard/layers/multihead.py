@@ -238,10 +238,7 @@ def _beside(linears: Sequence[nn.Linear], x: Tensor) -> tuple[Tensor, ...]:
 
 
 def _is_plain(linear: nn.Module) -> bool:
-    """Whether a product with its weights is all that calling it does.
-
-    Hooks on all modules at once do not count: ``regard.capture`` has such, and changes no bit.
-    """
+    """Whether a product with its weights is all that calling it does."""
     watched = any(getattr(linear, hooks) for hooks in _HOOKS)
     return type(linear) is nn.Linear and not watched and "forward" not in vars(linear)
 
