@@ -121,7 +121,7 @@ def _entered(names: dict[str, nn.Module], recorder: Recorder) -> Iterator[None]:
     """Tell the recorder which modules are running."""
     hooks = []
     for name, module in names.items():
-        if type(module) is nn.Linear:  # looks at nothing, and is multiplied otherwise if watched
+        if name and type(module) is nn.Linear:  # sees nothing; watched, it is multiplied otherwise
             continue
         hooks.append(module.register_forward_pre_hook(lambda *_, name=name: recorder.enter(name)))
         hooks.append(module.register_forward_hook(lambda *_: recorder.leave(), always_call=True))
