@@ -83,6 +83,18 @@ def test_gradients_of_few_halves_are_rounded_once(dtype, device):
         assert (wrong <= last * right + 1e-5 * right.max()).all(), name
 
 
+def test_whether_halves_are_few_is_not_for_the_batch_to_say(triton, monkeypatch, device):
+    monkeypatch.setattr(triton.dot, "FEW", 12 * 17)
+    given = [x.to(device, torch.bfloat16) for x in qkv(4, n=12, m=17, d=19, v=7)]
+
+    def pulled(count):
+        some = [x[:count].detach().requires_grad_() for x in given]
+        return torch.autograd.grad(attend(*some, impl="triton").float().sum(), some)
+
+    for alone, among in zip(pulled(1), pulled(4), strict=True):
+        assert torch.equal(alone[0], among[0])
+
+
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16], ids=str)
 @pytest.mark.parametrize("mask", ["none", "lengths", "causal", "window"])
 def test_many_halves_are_pulled_as_halves(mask, dtype, triton, monkeypatch, device):

@@ -19,7 +19,7 @@ __all__ = ["Panels", "table_gradient"]
 WIDE_PANEL = 4096  # keys of a panel, where it cannot have them all
 PANEL = 5 << 20  # pairs whose weights and slopes exist at once
 BUSY = 1024  # blocks of threads that keep a GPU busy
-FEW = 1 << 12  # pairs of an entry
+FEW = 1 << 12  # pairs of an entry, up to which the slopes of tanh are divided to half a unit
 BI, BJ = 4, 8  # rows and keys of a tile whose slopes are pulled to the queries
 KI, KJ = 8, 4  # and to the keys
 

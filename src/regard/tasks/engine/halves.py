@@ -1,7 +1,7 @@
 """Weights in half precision, all of them at once.
 
 Autocast copies each weight where it is used, and its gradient back: in a translator's step on a GPU
-three hundred launches, which take longer to start than to run. The numbers here are the same.
+three hundred launches with little to do. The numbers here are the same.
 """
 
 from __future__ import annotations
