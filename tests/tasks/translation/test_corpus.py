@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from regard.errors import FileError
+from regard.errors import FileError, ValueRangeError
 from regard.tasks.translation.corpus import held_out, read_corpus
 
 
@@ -94,3 +94,24 @@ def test_pairs_are_made_of_those_there_are(tmp_path):
     assert len(made.epoch()) == 3 * 4 + 4
     assert made.pairs == corpus.pairs
     assert made.sha256 == corpus.sha256
+
+
+def test_names_of_one_file_are_put_into_the_sentences_of_all(tmp_path):
+    (tmp_path / "places.tsv").write_text("西安\tXian\n")
+    rows = [
+        "北京\tBeijing",
+        "基多\tQuito",
+        "我在北京。\tI am in Beijing.",
+        "他在基多。\tHe is in Quito.",
+    ]
+    (tmp_path / "pairs.tsv").write_text("\n".join(rows) + "\n")
+    files = [tmp_path / "places.tsv", tmp_path / "pairs.tsv"]
+    corpus = read_corpus(files, tmp_path / "pairs.tsv", [1, 1])
+    assert {p.source for p in corpus.with_made(3, 0.0, 1, file=1).made} == {
+        "我在西安。",
+        "他在西安。",
+    }
+    assert len(corpus.with_made(3, 0.0, 1).made) == 4
+    with pytest.raises(ValueRangeError) as raised:
+        corpus.with_made(3, 0.0, 1, file=3)
+    assert str(raised.value) == "swap_from must be from 0 to 2, as there are 2 data files; got 3"

@@ -88,6 +88,17 @@ def test_the_same_every_time_and_another_for_another_seed():
     assert len({p.source for p in made}) > 2  # equal sentences get other names
 
 
+def test_chosen_names_alone_come():
+    names = {p.source: p.target for p in CITIES}
+    first, second, *_ = names
+    given = pairs((f"我住在{first}。", f"I live in {names[first]}."))
+    made = swapped(given, names, 5, seed=1, chosen={first, second, "哪里"})
+    assert [(p.source, p.target) for p in made] == [
+        (f"我住在{second}。", f"I live in {names[second]}.")
+    ]
+    assert swapped(given, names, 5, seed=1, chosen=()) == []
+
+
 def test_a_name_with_a_backslash_is_no_command():
     names = {"北京": "Beijing", "天津": r"Tian\\1jin"}
     made = swapped(pairs(("我在北京。", "in Beijing.")), names, 2, seed=1)

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from regard.errors import FileError
+from regard.errors import FileError, ValueRangeError
 from regard.tasks.pairs import Pair, read_pairs
 from regard.tasks.translation.names import names_in, swapped, unstopped
 
@@ -47,10 +47,24 @@ class Corpus:
         seen = [pair for pairs, times in again for _ in range(times) for pair in pairs]
         return [*seen, *self.made]
 
-    def with_made(self, copies: int, part: float, seed: int) -> Corpus:
-        """Beside these pairs some made of them: see ``regard.tasks.translation.names``."""
+    def with_made(self, copies: int, part: float, seed: int, file: int = 0) -> Corpus:
+        """Beside these pairs some made of them: see ``regard.tasks.translation.names``.
+
+        Names that are put into sentences are those of one file, counted from 1; 0: of all.
+
+        Raises:
+            ValueRangeError: there is no such file.
+
+        """
+        if file > len(self.files):
+            there = (
+                "is 1 data file" if len(self.files) == 1 else f"are {len(self.files)} data files"
+            )
+            msg = f"swap_from must be from 0 to {len(self.files)}, as there {there}; got {file}"
+            raise ValueRangeError(msg)
         pairs = self.pairs
-        more = swapped(pairs, names_in(pairs), copies, seed) if copies else []
+        chosen = {pair.source for pair in self.files[file - 1]} if file else None
+        more = swapped(pairs, names_in(pairs), copies, seed, chosen) if copies else []
         more += unstopped([*pairs, *more], part, seed)
         line = f"{len(more):,} pairs are made of these, with other names or without a full stop"
         return replace(self, made=tuple(more), report=(*self.report, line) if more else self.report)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import random
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from regard.tasks.pairs import Pair
 
@@ -66,20 +66,29 @@ def _shortened(names: Mapping[str, str]) -> dict[str, str]:
     return found
 
 
-def swapped(pairs: Sequence[Pair], names: Mapping[str, str], copies: int, seed: int) -> list[Pair]:
+def swapped(
+    pairs: Sequence[Pair],
+    names: Mapping[str, str],
+    copies: int,
+    seed: int,
+    chosen: Collection[str] | None = None,
+) -> list[Pair]:
     """So many copies of each sentence with a name in it, with other names in its place.
+
+    The fewer names are chosen, the more often each is met: all if None.
 
     >>> names = {"西安": "Xian", "北京": "Beijing"}
     >>> made = swapped([Pair("我在北京。", "I am in Beijing.", 1)], names, 1, seed=0)
     >>> [(pair.source, pair.target) for pair in made]
     [('我在西安。', 'I am in Xian.')]
     """
-    if len(names) < 2:  # noqa: PLR2004 - one to take out, one to put in
+    known = [name for name in names if chosen is None or name in chosen]
+    if not known or len(names) < 2:  # noqa: PLR2004 - one to take out, one to put in
         return []
     starts: dict[str, list[str]] = defaultdict(list)
     for known_name in names:
         starts[known_name[:LEAST_LETTERS]].append(known_name)
-    known, made = list(names), []
+    made = []
     for i, pair in enumerate(pairs):
         name = _name_in(pair, names, starts)
         if name is None:

@@ -78,6 +78,12 @@ class TranslationSettings(TrainingSettings):
         low=0,
         high=1000,
     )
+    swap_from: int = _words(
+        0,
+        "the data file whose names alone are put in the place of others; 0: names of all of them",
+        low=0,
+        high=1000,
+    )
     drop_stops: float = _words(
         0.0,
         "of the pairs that end in a full stop, which an epoch sees once more without it",

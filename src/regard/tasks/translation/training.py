@@ -57,7 +57,9 @@ class Translating:
         self, data: Sequence[Path], valid: Path | None, settings: TranslationSettings
     ) -> Corpus:
         corpus = read_corpus(data, valid, settings.repeats(len(data)))
-        return corpus.with_made(settings.swap_names, settings.drop_stops, settings.seed)
+        return corpus.with_made(
+            settings.swap_names, settings.drop_stops, settings.seed, settings.swap_from
+        )
 
     def learn(
         self, corpus: Corpus, settings: TranslationSettings, say: Callable[[str], None]
