@@ -259,9 +259,9 @@ class Seq2SeqAttentionDecoder(AttentionDecoder):
         cells += [Cell(W_ih, W_hh, b_hh, b_ih) for W_ih, W_hh, b_ih, b_hh in layers_of[1:]]
         W_q, w_v = self.attention.W_q.weight, self.attention.w_v.weight[0]
         wide = (x.to(dtype) for x in (inputs, states, keys, values, W_q, w_v))
-        with torch.autocast(device.type, enabled=False):
-            given = Arguments(*wide, tuple(cells), allowed, keep_weights, keep_states)  # type: ignore[call-arg, arg-type]
-            return unroll(given)
+        # autocast is seen to in there
+        given = Arguments(*wide, tuple(cells), allowed, keep_weights, keep_states)  # type: ignore[call-arg, arg-type]
+        return unroll(given)
 
     @property
     def attention_weights(self) -> list[Float[Tensor, "b 1 m"]]:

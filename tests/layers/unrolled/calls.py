@@ -6,7 +6,10 @@ from typing import NamedTuple
 
 import torch
 
-from regard.layers.unrolled import Arguments, Cell
+from regard.layers.unrolled import Arguments, Cell, unroll
+from regard.layers.unrolled.definition import run
+
+DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
 
 
 class Sizes(NamedTuple):
@@ -61,3 +64,47 @@ def loss(got):
     outputs, states = got[:2]
     ramp = torch.arange(outputs.shape[-1], dtype=outputs.dtype, device=outputs.device)
     return (outputs.sin() * (1 + ramp)).sum() + states.square().sum()
+
+
+def on_device(given):
+    """The same numbers on a GPU, if there is one."""
+    rest = {
+        name: None if x is None else x.detach().to(DEVICE)
+        for name, x in zip(given._fields[7:], given[7:], strict=True)
+    }
+    tensors = tuple(x.detach().to(DEVICE).requires_grad_() for x in given.tensors)
+    return given._replace(**rest).with_tensors(tensors)
+
+
+def agree(sizes, *, masked, dropped):
+    """Hold ``unroll`` in float32, with all its gradients, to the definition in float64.
+
+    It may be as wrong as the sizes of the numbers allow, or twice as wrong as the definition in
+    float32, where digits cancel.
+    """
+    given = arguments(sizes, torch.float32, masked=masked, dropped=dropped)
+    mine = on_device(given)
+    got = unroll(mine)
+    grads = torch.autograd.grad(loss(got), mine.tensors)
+    same, exact = (_defined(given, dtype) for dtype in (torch.float32, torch.float64))
+    for x, y, right in zip((*got, *grads), same, exact, strict=True):
+        scale = right.abs().max().item() if right.numel() else 0
+        error = (y - right).abs().max().item() if right.numel() else 0
+        atol = max(4e-6 * scale + 1e-6, 2 * error)
+        torch.testing.assert_close(x.cpu().double(), right, rtol=0, atol=atol)
+
+
+def _defined(given, dtype):
+    """Results and gradients by the definition, in this dtype."""
+    drops = {
+        name: None if x is None else x.to(dtype)
+        for name, x in (("keep_weights", given.keep_weights), ("keep_states", given.keep_states))
+    }
+    leaves = tuple(x.detach().to(dtype).requires_grad_() for x in given.tensors)
+    clean = given = given._replace(**drops).with_tensors(leaves)
+    if given.allowed is not None:
+        there = given.allowed.unsqueeze(-1)
+        keys, values = (torch.where(there, x, 0) for x in (given.keys, given.values))
+        clean = given._replace(keys=keys, values=values)
+    got = run(clean).unrolled()
+    return (*got, *torch.autograd.grad(loss(got), leaves))

@@ -1,7 +1,7 @@
 import torch
 
 from regard.layers.unrolled import unroll
-from regard.layers.unrolled.operation import FEW, free_launches, on_gpu
+from regard.layers.unrolled.operation import FEW, free_launches, way
 from tests.layers.unrolled.calls import SIZES, Sizes, arguments, loss
 
 
@@ -40,7 +40,7 @@ def test_bit_equal_on_repeat():
 
 
 def test_kernels_are_for_gpus():
-    assert not on_gpu(arguments(SIZES[0], torch.float32))
+    assert way(arguments(SIZES[0], torch.float32)) == "loop"
 
 
 def test_where_launches_are_free_products_over_the_batch_are_preferred(monkeypatch):
@@ -55,9 +55,10 @@ def test_where_launches_are_free_products_over_the_batch_are_preferred(monkeypat
             return 1
 
     monkeypatch.setattr("regard.layers.unrolled.operation.has", lambda name: True)
-    for b, kernels in ((FEW, True), (FEW + 1, False)):
+    for b, free in ((FEW, "kernel"), (FEW + 1, "steps")):
         given = arguments(SIZES[0], torch.float32)._replace(inputs=There(b))
-        assert on_gpu(given)
+        assert way(given) == "kernel"
         with free_launches():
-            assert on_gpu(given) is kernels
-        assert on_gpu(given)
+            assert way(given) == free
+            assert way(given._replace(keys=given.keys[:, :0])) == "loop"  # nothing to look at
+        assert way(given) == "kernel"

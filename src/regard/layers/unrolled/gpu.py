@@ -12,7 +12,7 @@ from regard.layers.unrolled.definition import LEAST, Arguments, Trace
 from regard.layers.unrolled.gradients import Steps, candidate_first
 from regard.layers.unrolled.kernels import backward_kernel, forward_kernel
 
-__all__ = ["run", "steps_back"]
+__all__ = ["on_its_gpu", "run", "some", "steps_back"]
 
 TILES = {"BK": 32, "BN": 256, "BM": 16, "num_warps": 16}
 
@@ -25,24 +25,24 @@ def _sizes(given: Arguments) -> tuple[int, int, int, dict[str, int]]:
     return given.inputs.shape[0], b, m, {**fixed, "MP": triton.next_power_of_2(m)}
 
 
-def _or(x: Tensor | None, other: Tensor) -> Tensor:
+def some(x: Tensor | None, other: Tensor) -> Tensor:
     """A kernel wants some pointer, also where it does not read."""
     return other if x is None else x.contiguous()
 
 
 def run(given: Arguments) -> Trace:
     """All steps forward, as ``definition.run``."""
-    with _where(given):
+    with on_its_gpu(given):
         return _run(given)
 
 
 def steps_back(given: Arguments, trace: Trace, d_outputs: Tensor, d_states: Tensor) -> Steps:
     """All steps backward, as ``gradients.steps_back``."""
-    with _where(given):
+    with on_its_gpu(given):
         return _steps_back(given, trace, d_outputs, d_states)
 
 
-def _where(given: Arguments) -> AbstractContextManager[object]:
+def on_its_gpu(given: Arguments) -> AbstractContextManager[object]:
     """Kernels start on the current GPU, which need not be the tensors'."""
     device = given.inputs.device
     return torch.cuda.device(device) if device.type == "cuda" else nullcontext()
@@ -62,13 +62,13 @@ def _run(given: Arguments) -> Trace:
     # products run along rows here, so the weights lie transposed
     forward_kernel[(b,)](
         given.inputs.contiguous(), states, given.keys.contiguous(), given.values.contiguous(),
-        _or(given.allowed, states), given.W_q.T.contiguous(), given.w_v.contiguous(),
+        some(given.allowed, states), given.W_q.T.contiguous(), given.w_v.contiguous(),
         given.cells[0].W_ih.T.contiguous(),
         torch.stack([x.W_ih.T for x in above]) if above else states,
         torch.stack([x.W_hh.T for x in given.cells]),
         torch.stack([x.b_ih for x in above if x.b_ih is not None]) if above else states,
         torch.stack([x.b_hh for x in given.cells]),
-        _or(given.keep_weights, states), _or(given.keep_states, states),
+        some(given.keep_weights, states), some(given.keep_states, states),
         gates, fed, contexts, weights, queries, steps, b, m, **sizes,
         HAS_ALLOWED=given.allowed is not None, HAS_KEEP=given.keep_weights is not None,
         HAS_KEEP_STATES=dropped, LEAST=LEAST, **TILES,
@@ -90,7 +90,7 @@ def _steps_back(given: Arguments, trace: Trace, d_outputs: Tensor, d_states: Ten
         candidate_first(given.cells[0].W_ih, h),
         torch.stack([candidate_first(x.W_ih, h) for x in above]) if above else carried,
         torch.stack([x.W_hh for x in given.cells]),
-        _or(given.keep_weights, carried), _or(given.keep_states, carried),
+        some(given.keep_weights, carried), some(given.keep_states, carried),
         trace.gates, trace.weights, trace.queries, d_outputs.contiguous(),
         carried, passed, found, d_contexts, d_scores, d_queries, steps, b, m, **sizes,
         HAS_KEEP=given.keep_weights is not None,

@@ -7,6 +7,7 @@ factors prepared for all steps together.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import torch
@@ -15,7 +16,9 @@ from torch import Tensor
 
 from regard.layers.unrolled.definition import Arguments, Trace
 
-__all__ = ["Steps", "candidate_first", "steps_back", "sums"]
+__all__ = ["Steps", "candidate_first", "keys_and_w", "steps_back", "sums"]
+
+KeysAndW = Callable[[Arguments, Tensor, Tensor], tuple[Tensor, Tensor]]
 
 CHUNK = 1 << 23  # pair-features whose tanh is held at once
 
@@ -69,23 +72,29 @@ def steps_back(
     return Steps(found, d_contexts, d_scores, d_queries, torch.stack(carried))
 
 
-def sums(given: Arguments, trace: Trace, back: Steps) -> tuple[Tensor, ...]:
-    """The gradients of all arguments, listed as ``Arguments.tensors`` lists them."""
+def sums(
+    given: Arguments, trace: Trace, back: Steps, pairs: KeysAndW | None = None
+) -> tuple[Tensor, ...]:
+    """The gradients of all arguments, listed as ``Arguments.tensors`` lists them.
+
+    Those of the keys and of w_v by ``pairs``, or else by ``keys_and_w``.
+    """
     h = given.states.shape[-1]
     before = trace.states[:, :-1].flatten(1, 2)  # [L, T * b, h]
     dropped = trace.weights
     if given.keep_weights is not None:
         dropped = dropped * given.keep_weights
     d_values = torch.bmm(dropped.permute(1, 2, 0), back.contexts.transpose(0, 1))
-    d_keys, d_w = _keys_and_w(given, trace.queries.transpose(0, 1), back.scores.transpose(0, 1))
+    d_keys, d_w = (pairs or keys_and_w)(given, trace.queries, back.scores)
     d_W_q = back.queries.flatten(0, 1).T @ before[-1]
     d_cells: list[Tensor] = []
     for layer, grads in enumerate(back.found.flatten(1, 2)):
         below = trace.fed[layer - 1] if layer else trace.contexts
         d_W_ih = _candidate_last(grads[:, : 3 * h].T @ below.flatten(0, 1), h)
-        d_cells += [d_W_ih, grads[:, h:].T @ before[layer], grads[:, h:].sum(0)]
+        total = grads.sum(0)
+        d_cells += [d_W_ih, grads[:, h:].T @ before[layer], total[h:]]
         if layer:
-            d_cells.append(_candidate_last(grads[:, : 3 * h].sum(0), h))
+            d_cells.append(_candidate_last(total[: 3 * h], h))
     first = back.found[0]
     d_inputs = torch.cat((first[..., h : 3 * h], first[..., :h]), -1)
     return (d_inputs, back.states, d_keys, d_values, d_W_q, d_w, *d_cells)
@@ -114,11 +123,12 @@ def _candidate_last(w: Tensor, h: int) -> Tensor:
     return torch.cat((w[h:], w[:h]))
 
 
-def _keys_and_w(
-    given: Arguments, queries: Float[Tensor, "b T a"], d_score: Float[Tensor, "b T m"]
+def keys_and_w(
+    given: Arguments, queries: Float[Tensor, "T b a"], d_scores: Float[Tensor, "T b m"]
 ) -> tuple[Float[Tensor, "b m a"], Float[Tensor, " a"]]:
     """The gradients that are sums over all steps, some steps at a time."""
     keys, w_v = given.keys, given.w_v
+    queries, d_score = queries.transpose(0, 1), d_scores.transpose(0, 1)
     d_w = torch.zeros_like(w_v)
     total = torch.zeros_like(keys)
     at_once = max(CHUNK // max(keys.numel(), 1), 1)

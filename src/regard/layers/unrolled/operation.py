@@ -5,16 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
+from typing import Literal
 
 import torch
 from torch import Tensor
 
 from regard.layers.unrolled import gradients
 from regard.layers.unrolled.definition import Arguments, Trace, Unrolled, run
+from regard.layers.unrolled.products import allows_tf32, products
 from regard.optional import has
 
-__all__ = ["free_launches", "unroll"]
+__all__ = ["free_launches", "unroll", "way"]
 
+Way = Literal["kernel", "steps", "loop"]
 
 # Weights the kernels read in a step, of all sequences: beyond, products over the batch are faster,
 # launches and all. A step of the kernels reads 8 TB/s on an H200, one of torch costs 0.3 ms.
@@ -44,48 +47,58 @@ def unroll(given: Arguments) -> Unrolled:
         there = given.allowed.unsqueeze(-1)
         keys, values = (torch.where(there, x, 0) for x in (given.keys, given.values))
         given = given._replace(keys=keys, values=values)
-    tensors = given.tensors
+    tensors, tf32 = given.tensors, allows_tf32(given.inputs.device)
     if torch.is_grad_enabled() and any(x.requires_grad for x in tensors):
-        return Unrolled(*_Unroll.apply(given, *tensors))  # type: ignore[no-untyped-call]
-    return _forward(given, fused=on_gpu(given)).unrolled()
+        return Unrolled(*_Unroll.apply(given, tf32, *tensors))  # type: ignore[no-untyped-call]
+    with products(given.inputs.device, tf32=tf32):
+        return _forward(given, way(given)).unrolled()
 
 
-def on_gpu(given: Arguments) -> bool:
-    """Whether the GPU kernels take it: float32, and no more to read than pays."""
+def way(given: Arguments) -> Way:
+    """Which code takes it.
+
+    "kernel": one launch for all steps, in float32, where there is no more to read than pays.
+    "steps": products over the batch and kernels between them, where launches cost nothing.
+    "loop": the definition, and the gradient written by hand.
+    """
     x = given.inputs
     if x.device.type != "cuda" or x.dtype != torch.float32 or not has("triton"):
-        return False
+        return "loop"
+    if not x.numel() or not given.keys.numel() or not given.values.numel():
+        return "loop"
     if _free.get() and x.shape[1] > FEW:
-        return False
+        return "steps"
     read = sum(w.numel() for cell in given.cells for w in (cell.W_ih, cell.W_hh)) * x.shape[1]
-    return read <= READ and x.numel() > 0 and given.keys.numel() > 0
+    return "kernel" if read <= READ else "loop"
 
 
-def _forward(given: Arguments, *, fused: bool) -> Trace:
-    if fused:
-        from regard.layers.unrolled import gpu  # noqa: PLC0415 - triton, when first needed
+def _forward(given: Arguments, by: Way) -> Trace:
+    if by == "loop":
+        return run(given)
+    from regard.layers.unrolled import gpu, stepwise  # noqa: PLC0415 - triton, when first needed
 
-        return gpu.run(given)
-    return run(given)
+    return gpu.run(given) if by == "kernel" else stepwise.run(given)
 
 
 def _grads(
-    given: Arguments, trace: Trace, d_outputs: Tensor, d_states: Tensor, *, fused: bool
+    given: Arguments, trace: Trace, d_outputs: Tensor, d_states: Tensor, by: Way
 ) -> Sequence[Tensor]:
-    if fused:
-        from regard.layers.unrolled import gpu  # noqa: PLC0415 - triton, when first needed
-
-        back = gpu.steps_back(given, trace, d_outputs, d_states)
-    else:
+    if by == "loop":
         back = gradients.steps_back(given, trace, d_outputs, d_states)
-    return gradients.sums(given, trace, back)
+        return gradients.sums(given, trace, back)
+    from regard.layers.unrolled import gpu, stepwise  # noqa: PLC0415 - triton, when first needed
+
+    steps_back = gpu.steps_back if by == "kernel" else stepwise.steps_back
+    back = steps_back(given, trace, d_outputs, d_states)
+    return gradients.sums(given, trace, back, stepwise.keys_and_w)
 
 
 class _Unroll(torch.autograd.Function):
     @staticmethod
-    def forward(ctx, given, *tensors):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN002, ANN205
-        ctx.fused = on_gpu(given)  # decided here: the way back runs in another thread
-        trace = _forward(given, fused=ctx.fused)
+    def forward(ctx, given, tf32, *tensors):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN002, ANN205
+        ctx.by, ctx.tf32 = way(given), tf32  # decided here: the way back runs in another thread
+        with products(given.inputs.device, tf32=tf32):
+            trace = _forward(given, ctx.by)
         ctx.given = given._replace(**_EMPTY)
         ctx.save_for_backward(*tensors, *trace)
         # copies: views of what is kept for the backward pass would keep all of it for ever
@@ -98,9 +111,10 @@ class _Unroll(torch.autograd.Function):
         saved = ctx.saved_tensors
         tensors, trace = saved[: -len(Trace._fields)], Trace(*saved[-len(Trace._fields) :])
         given = ctx.given.with_tensors(tensors)
-        if torch.is_grad_enabled():  # a second derivative is wanted: through the definition
-            return None, *_through_the_definition(given, d_outputs, d_states)
-        return None, *_grads(given, trace, d_outputs, d_states, fused=ctx.fused)
+        with products(given.inputs.device, tf32=ctx.tf32):
+            if torch.is_grad_enabled():  # a second derivative is wanted: through the definition
+                return None, None, *_through_the_definition(given, d_outputs, d_states)
+            return None, None, *_grads(given, trace, d_outputs, d_states, ctx.by)
 
 
 # what autograd keeps for us, and must not be kept twice
