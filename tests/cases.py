@@ -128,6 +128,7 @@ class Case:
     dropout: float = 0.0
     seed: int = 0
     device: str = "cpu"
+    precision: str = "exact"
 
     def run(self, impl: str, dtype: torch.dtype, given: torch.dtype) -> Result:
         """Forward and backward in a dtype, on numbers that exist in the dtype ``given``."""
@@ -139,8 +140,9 @@ class Case:
         score, learned = in_dtype(self.score, wide, self.device)
         mask = on_device(self.mask, self.device)
         out = attend(
-            q, k, v, score=score, mask=mask, dropout=self.dropout, seed=self.seed, impl=impl
-        )
+            q, k, v, score=score, mask=mask, dropout=self.dropout, seed=self.seed, impl=impl,
+            precision=self.precision,
+        )  # fmt: skip
         # every output counts, each differently
         loss = torch.linspace(-1, 1, out.numel(), dtype=torch.float64).sin().to(given)
         loss = loss.to(self.device, dtype)

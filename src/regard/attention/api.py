@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import get_args
 
 import torch
@@ -10,6 +11,7 @@ from torch import Tensor
 
 from regard.attention import reference
 from regard.attention.call import Precision, make_call
+from regard.attention.centred import applies, centred
 from regard.attention.choice import Choice, Impl, choose
 from regard.attention.observed import tell
 from regard.attention.ops import fused
@@ -111,7 +113,8 @@ def attend(
         seed: of the dropout, an integer or an int64 tensor; None draws one from torch's generator.
         impl: "auto" picks by shape and device; a name is used or refused, never swapped.
         precision: "exact" keeps float32 what it is; "tf32" lets a GPU's matrix units have 10 of its
-            23 bits, for speed. Other dtypes and the CPU know no difference.
+            23 bits, for speed, and gives them the Gaussian of many features too, in every dtype.
+            Dot products of other dtypes and the CPU know no difference.
 
     Returns:
         [*b, n, v], in the dtype and on the device of q.
@@ -147,6 +150,8 @@ def attend(
         form = score.form(q, k)
         assert form is not None  # or it would not have been chosen
         call = make_call(q, k, v, form, mask, float(dropout), number, precision)
+        if applies(chosen.impl, score, q.shape[-1], precision):
+            call = centred(call)
         return fused(call, chosen.impl).to(dtype).reshape(*q.shape[:-1], v.shape[-1])
 
 
@@ -204,7 +209,10 @@ def explain(
     check_score_and_mask(q, k, score, mask)
     _check_dropout(dropout, seed)
     _check_precision(precision)
-    return _choose(q, k, v, score, mask, dropout, impl)
+    chosen = _choose(q, k, v, score, mask, dropout, impl)
+    if applies(chosen.impl, score, q.shape[-1], precision):
+        return replace(chosen, reason=f"{chosen.reason}; as a dot product about a centre, in tf32")
+    return chosen
 
 
 def _choose(

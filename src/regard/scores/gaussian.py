@@ -25,7 +25,8 @@ class Gaussian(Kernel):
     [0.0, 10.0, 20.0]
     """
 
-    # not |q|^2 - 2qk + |k|^2: that cancels for close points far from the origin
+    # not |q|^2 - 2qk + |k|^2: that cancels for close points far from the origin; who asks for tf32
+    # gets it all the same, about a centre (attention/centred.py)
     PHI = str(_p0 * ((_q - _k) * (_q - _k)))
 
     def parameters(self, q: Tensor) -> tuple[Tensor, None]:
