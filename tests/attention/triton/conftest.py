@@ -24,7 +24,8 @@ def device():
     return "cpu" if INTERPRETED else "cuda"
 
 
-PULLING = ("BI", "BJ", "KI", "KJ")
+PULLING = ("BI", "BJ", "KI", "KJ", "PI", "PJ", "GROUP", "BLOCK")
+QUICK = (16, 16, 16, 16, 8, 32, 32, 32)
 REAL = []
 
 
@@ -68,8 +69,8 @@ def quick(triton, monkeypatch):
         return real(both) if tl.core.is_builtin(tl.load) else interpreter._LangPatchScope()
 
     monkeypatch.setattr(interpreter, "_patch_lang", once)
-    for name in PULLING:
-        monkeypatch.setattr(triton.panels, name, 16)
+    for name, size in zip(PULLING, QUICK, strict=True):
+        monkeypatch.setattr(triton.panels, name, size)
 
 
 @pytest.fixture
@@ -93,6 +94,12 @@ def small_tiles(triton, monkeypatch):
         triton.dot, "_tiles", lambda kernel, call, **options: triton.dot.Tiles(16, 32, 1, 1)
     )
     monkeypatch.setattr(triton.operands, "score_tile", narrow)
+
+
+@pytest.fixture
+def many_pairs(triton, monkeypatch):
+    """As if there were too many pairs for slopes in float64: what stands for q and k is used."""
+    monkeypatch.setattr(triton.operands, "FEW", -1)
 
 
 @pytest.fixture

@@ -15,7 +15,8 @@ build = pytest.importorskip("regard.attention.triton.build", exc_type=ImportErro
 
 FOLDER = Path(build.__file__).parent
 PACKAGE = "regard.attention.triton"
-ORDER = ("elementary", "visible", "additive", "matrix", "substitution")  # imports go back only
+# imports go back only
+ORDER = ("elementary", "visible", "tile", "additive", "matrix", "substitution", "pull")
 
 
 BOTH = Lengths(torch.tensor([33, 40])) & Window(left=20, right=9) & NotSelf()
@@ -46,6 +47,14 @@ CHECKS = {
     "additive-near": lambda: [
         (a_case(Additive(learned(5)), None, 17, 33, size=0.2), torch.float32)
     ],
+    "additive-far": lambda: [
+        (a_case(Additive(learned(5)), None, 17, 33, size=20.0), torch.float32)
+    ],
+    "additive-edge": lambda: [
+        (a_case(Additive(learned(5)), Lengths(torch.tensor([33, 17])), 17, 64), torch.float32)
+    ],
+    "additive-wide": lambda: [(a_case(Additive(learned(12)), None, 17, 33, d=12), torch.float32)],
+    "additive-few": lambda: [(a_case(Additive(learned(5)), BOTH, 17, 40), torch.float32)],
 }
 LONG = {"whole-long": "whole", "features-long": "features-whole"}
 
@@ -122,12 +131,12 @@ MUTANTS = {
         "features", "acc = acc * decay + part", "acc = acc + part", "features-one",
     ),
     "a dropped rescale of the total, features": (
-        "features", "total = total * decay + tl.sum(p, AXIS)", "total = total + tl.sum(p, AXIS)",
-        "features-whole",
+        "features", "total = total * decay + sum_over_keys(p, F)",
+        "total = total + sum_over_keys(p, F)", "features-whole",
     ),
     "a dropped rescale of a long total": (
-        "features", "total = total * decay.to(tl.float64) + tl.sum(p, AXIS).to(tl.float64)",
-        "total = total + tl.sum(p, AXIS).to(tl.float64)", "features-long",
+        "features", "total = total * decay.to(tl.float64) + sum_over_keys(p, F).to(tl.float64)",
+        "total = total + sum_over_keys(p, F).to(tl.float64)", "features-long",
     ),
     "a piece of values left out": (
         "features", "for c0 in range(0, BN, CHUNK):", "for c0 in range(CHUNK, BN, CHUNK):",
@@ -147,10 +156,35 @@ MUTANTS = {
         "features", "(first < j0 + BJ) & (last > j0) & (first < last)",
         "(first < j0 + BJ) & (last > j0 + 1) & (first < last)", "features-edge",
     ),
-    "an own factor halved": ("additive", "4.0 * w", "2.0 * w", "additive"),
-    "a sign of w's gradient": ("additive", "-2.0, 1.0)", "2.0, 1.0)", "additive"),
-    "a slope of the other side": (
-        "additive", "(ra * (1.0 - ya * ya)) * ra", "(ra * (1.0 - xa * xa)) * ra", "additive-near",
+    "an own factor halved": ("pull", "4.0 * w if KIND == 2", "2.0 * w if KIND == 2", "additive"),
+    "a sign of w's gradient": ("pull", "(-2.0 if KIND == 2", "(2.0 if KIND == 2", "additive"),
+    "a slope of one side": (
+        "pull", "sa, sb = sa * (1.0 - xa * xa), sb * (1.0 - xb * xb)", "pass", "additive-near",
+    ),
+    "a slope of tanh itself": (
+        "pull", "sent(dsb, tanh_slope(xb + y))", "sent(dsb, tanh(xb + y))", "additive-far",
+    ),
+    "a slope in float64": ("pull", "slope = 4.0 * t", "slope = 2.0 * t", "additive-few"),
+    "a tile of queries left out of a sum over queries": (
+        "pull", "finished(tl.sum(sa, 0) + tl.sum(sb, 0)", "finished(tl.sum(sa, 0)", "additive",
+    ),
+    "what was added before forgotten": (
+        "pull", "new = old + part.to(tl.float64)", "new = part.to(tl.float64)", "additive",
+    ),
+    "a group of keys left out": (
+        "pull", "for g in range(0, KEYS if EVEN else keys, GROUP):",
+        "for g in range(GROUP, KEYS if EVEN else keys, GROUP):", "additive",
+    ),
+    "a block whose first key is seen alone": (
+        "pull", "(last > j_first + j0) & (first < last)",
+        "(last > j_first + j0 + 1) & (first < last)", "additive-edge",
+    ),
+    "queries of another warp": (
+        "tile", "tl.arange(0, WARPS)[None, :] * each + tl.arange(0, each)[:, None]",
+        "tl.arange(0, WARPS)[None, :] + tl.arange(0, each)[:, None] * WARPS", "additive-wide",
+    ),
+    "a sum over the keys of a thread alone": (
+        "tile", "tl.sum(tl.sum(x, 1), 2)", "tl.max(tl.sum(x, 1), 2)", "additive-wide",
     ),
     "a centre with the wrong sign": ("substitution", ".to(tl.float64) * sign", ".to(tl.float64)",
         "additive",
@@ -188,6 +222,8 @@ def modules(name, right, wrong):
 def check(name, triton, monkeypatch, device):
     """Raise AssertionError unless the output and every gradient are right."""
     monkeypatch.setattr(triton.dot, "FEW", -1)  # half precision is not widened
+    if name != "additive-few":
+        monkeypatch.setattr(triton.operands, "FEW", -1)  # nor are slopes computed in float64
     if name in LONG:
         monkeypatch.setattr(triton.beside, "LONG", 8)
     for case, dtype in CHECKS[LONG.get(name, name)]():

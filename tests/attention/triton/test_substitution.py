@@ -38,7 +38,7 @@ def test_the_range_decides(name, triton, device):
 
 
 @pytest.mark.parametrize("name", RANGES)
-def test_what_is_computed_once_a_token_gives_tanh_back(name, triton, device):
+def test_what_is_computed_once_a_token_gives_tanh_back(name, triton, device, many_pairs):
     q, k, v = inputs(name, device)
     on = substituted(triton, q, k, v)
     x, y = (t[:, :, :6].double().cpu() for t in (on.q_rows, on.k_rows))
@@ -50,12 +50,34 @@ def test_what_is_computed_once_a_token_gives_tanh_back(name, triton, device):
     wanted = (q.double().unsqueeze(2) + k.double().unsqueeze(1)).tanh().cpu()
     assert (got - wanted).abs().max() <= 2e-7
     # laid out by feature it is the same
-    assert torch.equal(on.q[:, :, :17].transpose(1, 2), on.q_rows)
-    assert torch.equal(on.k[:, :, :33].transpose(1, 2), on.k_rows)
+    assert torch.equal(on.q[:, :, :17].transpose(1, 2), on.q_rows[..., :8])
+    assert torch.equal(on.k[:, :, :33].transpose(1, 2), on.k_rows[..., :8])
+    assert on.q_rows.shape[-1] == on.row_width == 32
     assert not on.q_rows[..., 6:].any()  # filled up with zeros: features that count nothing
+    assert not on.k_rows[..., 6:].any()
 
 
-def test_small_numbers_keep_their_digits(triton, device):
+def test_few_pairs_keep_q_and_k_as_they_are(triton, device):
+    q, k, v = inputs("usual", device)
+    on = substituted(triton, q, k, v)
+    assert torch.equal(on.q_rows[..., :6], q)
+    assert torch.equal(on.k_rows[..., :6], k)
+    assert not on.q_rows[..., 6:].any()
+
+
+@pytest.mark.parametrize("garbage", [float("nan"), float("inf"), 40.0])
+def test_what_nobody_sees_is_finite_row_by_row(garbage, triton, device, many_pairs):
+    # slopes of pairs that are hidden are multiplied by 0, not left out
+    q, k, v = inputs("usual", device)
+    k[0, 20:] = garbage
+    on = substituted(triton, q, k, v, Lengths(torch.full((1,), 20)))
+    assert on.kind.tolist() == [2]
+    assert torch.equal(on.k_rows[0, 20:, :6], torch.ones_like(k[0, 20:]))
+    assert bool(on.k_rows.isfinite().all())
+    assert not bool(on.k[0, :6, 20:33].isfinite().all()) or garbage == 40.0
+
+
+def test_small_numbers_keep_their_digits(triton, device, many_pairs):
     q, k, v = (1e-6 * x for x in inputs("near", device))
     on = substituted(triton, q, k, v)
     wanted = np.tanh(q.double().cpu().numpy())

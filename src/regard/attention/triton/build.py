@@ -57,6 +57,7 @@ def kernels(phi: str) -> ModuleType:
     """The kernels of a formula, compiled when first wanted."""
     # Triton finds out by itself what else a kernel calls, but a file in the cache must be new
     # when any of them is
-    others = (_HERE / name for name in ("additive.py", "elementary.py", "matrix.py", "visible.py"))
+    names = ("additive.py", "elementary.py", "matrix.py", "tile.py", "visible.py")
+    others = (_HERE / name for name in names)
     beside = hashlib.sha256(b"".join(other.read_bytes() for other in others)).hexdigest()[:16]
     return loaded(f"{written(phi)}\n# with {beside}\n", "features")

@@ -10,6 +10,7 @@ import triton.language as tl
 __all__ = [
     "PRODUCTS",
     "accumulated",
+    "added",
     "exp2_of",
     "larger",
     "pinned",
@@ -65,6 +66,12 @@ def tanh_slope(x):
 
 
 @triton.jit
+def whole_power(x):
+    """2^x of whole numbers from -126 to 127, exactly: an exponential need not be."""
+    return ((x.to(tl.int32) + 127) << 23).to(tl.float32, bitcast=True)
+
+
+@triton.jit
 def exp2_of(x):
     """2^x of float64 in float32, to a unit in the last place; the hardware's is to two.
 
@@ -79,7 +86,9 @@ def exp2_of(x):
     found = found * z + 5.5504108664821576e-02
     found = found * z + 2.4022650695910070e-01
     found = found * z + 6.9314718055994530e-01
-    found = tl.fma(found, z, tl.full(z.shape, 1.0, tl.float32)) * tl.exp2(whole.to(tl.float32))
+    found = tl.fma(found, z, tl.full(z.shape, 1.0, tl.float32))
+    half = tl.floor(whole * 0.5)  # in two steps: below 2^-126 there are no such numbers
+    found = (found * whole_power(whole - half)) * whole_power(half)
     return tl.where(x != x, x.to(tl.float32), found)  # a NaN stays one
 
 
@@ -194,6 +203,14 @@ def accumulated(acc, a, b, FINE: tl.constexpr, LONG: tl.constexpr, PRECISION: tl
         return acc + product(a.to(b.dtype), b, PRECISION).to(tl.float64)
     else:
         return product_added(a.to(b.dtype), b, acc, PRECISION)
+
+
+@triton.jit
+def added(total, rest, part):
+    """total + rest + part, and what the rounding of it took away: a long sum in two float32."""
+    new = total + part
+    took = new - total
+    return new, rest + ((total - (new - took)) + (part - took))
 
 
 @triton.jit

@@ -4,9 +4,8 @@ What changes from score to score stands between the two marks below and is gener
 here it is the dot product.
 
 Operands of the scores are laid out feature by feature, q as [B, h, n] and k as [B, h, m], in
-float32. A tile has keys by queries where there are few features (KEYS_FIRST): then queries lie
-across the threads and no sum over keys leaves its thread. With many features the exchange costs
-nothing beside the score, and queries by keys gives more threads to a query.
+float32. ``tile`` says how a tile lies among the threads: in one way where there are few features
+(KEYS_FIRST, in short F), in another where there are many.
 
 The gradients go in panels: ``weigh`` and ``like`` write the weights of some rows against some
 keys and how the loss likes them, ``tally`` adds up what ``settle`` needs to make of that the slopes
@@ -23,8 +22,9 @@ from __future__ import annotations
 import triton
 import triton.language as tl
 
-from regard.attention.triton.additive import added, additive_tile, of_keys, of_rows, pulled
+from regard.attention.triton.additive import additive_tile
 from regard.attention.triton.elementary import (  # noqa: F401 - for formulas
+    added,
     exp2_of,
     larger,
     pinned,
@@ -41,6 +41,17 @@ from regard.attention.triton.matrix import (
     settled,
     unfit,
     without,
+)
+from regard.attention.triton.tile import (
+    by_key,
+    in_line,
+    keys_within,
+    most_over_keys,
+    no_scores,
+    of_keys,
+    of_rows,
+    rows_within,
+    sum_over_keys,
 )
 from regard.attention.triton.visible import (
     kept,
@@ -104,39 +115,44 @@ def phi_p1(q, k, p0, p1):
 
 
 @triton.jit
-def one_feature(at_q, at_k, p0, p1, F: tl.constexpr):
-    """phi of one feature, for a tile."""
-    return phi(of_rows(tl.load(at_q), F), of_keys(tl.load(at_k), F), tl.load(p0), tl.load(p1))
-
-
-@triton.jit
 def score_tile(
     q, k, p0, p1, kind, i0, j0, wide_n, wide_m, h,
-    BM: tl.constexpr, BN: tl.constexpr, KEYS_FIRST: tl.constexpr, ADDITIVE: tl.constexpr,
+    BM: tl.constexpr, BN: tl.constexpr, F: tl.constexpr, ADDITIVE: tl.constexpr,
 ):  # fmt: skip
     """The sum over features of phi, for a tile; rows of q and k are filled up to whole tiles."""
-    at_q, at_k = q + i0 + tl.arange(0, BM), k + j0 + tl.arange(0, BN)
-    F: tl.constexpr = KEYS_FIRST
-    s = tl.zeros([BN, BM] if F else [BM, BN], tl.float32)
+    at_q = q + i0 + of_rows(rows_within(BM, F), F)
+    at_k = k + j0 + of_keys(keys_within(BN, F), F)
+    s = no_scores(BM, BN, F)
     if ADDITIVE:
         s = additive_tile(s, at_q, at_k, p0, kind, wide_n, wide_m, h, F)
     else:
-        rest = tl.zeros_like(s)
-        fours = h // 4 * 4
-        for f in range(0, fours, 4):  # four at a time, then these with what their sum rounds off
-            a = one_feature(at_q, at_k, p0 + f, p1 + f, F)
-            b = one_feature(at_q + wide_n, at_k + wide_m, p0 + f + 1, p1 + f + 1, F)
-            c = one_feature(at_q + 2 * wide_n, at_k + 2 * wide_m, p0 + f + 2, p1 + f + 2, F)
-            d = one_feature(at_q + 3 * wide_n, at_k + 3 * wide_m, p0 + f + 3, p1 + f + 3, F)
-            s, rest = added(s, rest, (a + b) + (c + d))
-            at_q += 4 * wide_n
-            at_k += 4 * wide_m
-        for f in range(fours, h):
-            s += one_feature(at_q, at_k, p0 + f, p1 + f, F)
-            at_q += wide_n
-            at_k += wide_m
-        s += tl.where(tl.abs(rest) < float("inf"), rest, 0.0)  # infinities leave no rest
+        s = summed(s, at_q, at_k, p0, p1, wide_n, wide_m, h)
     return s
+
+
+@triton.jit
+def one_feature(at_q, at_k, p0, p1):
+    """phi of one feature, for a tile."""
+    return phi(tl.load(at_q), tl.load(at_k), tl.load(p0), tl.load(p1))
+
+
+@triton.jit
+def summed(s, q, k, p0, p1, wide_n, wide_m, h):
+    """s and the sum over the features of phi: four at a time, these with what their sum rounds
+    off."""
+    rest = tl.zeros_like(s)
+    fours = h // 4 * 4
+    for f in range(0, fours, 4):
+        at_q, at_k = q + tl.cast(f, tl.int64) * wide_n, k + tl.cast(f, tl.int64) * wide_m
+        a = one_feature(at_q, at_k, p0 + f, p1 + f)
+        b = one_feature(at_q + wide_n, at_k + wide_m, p0 + f + 1, p1 + f + 1)
+        c = one_feature(at_q + 2 * wide_n, at_k + 2 * wide_m, p0 + f + 2, p1 + f + 2)
+        d = one_feature(at_q + 3 * wide_n, at_k + 3 * wide_m, p0 + f + 3, p1 + f + 3)
+        s, rest = added(s, rest, (a + b) + (c + d))
+    for f in range(fours, h):
+        at = tl.cast(f, tl.int64)
+        s += one_feature(q + at * wide_n, k + at * wide_m, p0 + f, p1 + f)
+    return s + tl.where(tl.abs(rest) < float("inf"), rest, 0.0)  # infinities leave no rest
 
 
 @triton.jit
@@ -147,8 +163,7 @@ def forward_tile(
     NOT_SELF: tl.constexpr, DENSE: tl.constexpr, TABLE: tl.constexpr, DROP: tl.constexpr,
     LONG: tl.constexpr, MODE: tl.constexpr, ADDITIVE: tl.constexpr, F: tl.constexpr,
 ):  # fmt: skip
-    AXIS: tl.constexpr = 0 if F else 1  # along the keys
-    j = tile * BN + tl.arange(0, BN)
+    j = tile * BN + keys_within(BN, F)
     i, jj = of_rows(rows, F), of_keys(j, F)
     s = score_tile(
         q, k, p0, p1, kind, i0, tile * BN, wide_n, wide_m, h, BM, BN, F, ADDITIVE
@@ -160,7 +175,7 @@ def forward_tile(
     if MASKED:
         seen = visible(i, jj, of_rows(first, F), of_rows(last, F), dense, sdn, sdm, NOT_SELF, DENSE)
         s = tl.where(seen, s, float("-inf"))
-    new = tl.maximum(top, tl.max(s, AXIS))
+    new = tl.maximum(top, most_over_keys(s, F))
     unit = tl.where(new == float("-inf"), 0.0, new)  # nothing seen yet: -inf - -inf is NaN
     # subtracted first and then brought to base 2: what is left has lost no digits to its size
     decay = tl.exp2((top - unit) * LOG2E)
@@ -169,11 +184,11 @@ def forward_tile(
         below = tl.where(p > 0.0, s - of_rows(unit, F), 0.0)
         fall = tl.where(top == float("-inf"), 0.0, top - unit)
         acc = (acc + fall.to(tl.float64) * total) * decay.to(tl.float64)
-        acc += tl.sum(p * below, AXIS).to(tl.float64)
+        acc += sum_over_keys(p * below, F).to(tl.float64)
     if LONG:
-        total = total * decay.to(tl.float64) + tl.sum(p, AXIS).to(tl.float64)
+        total = total * decay.to(tl.float64) + sum_over_keys(p, F).to(tl.float64)
     else:
-        total = total * decay + tl.sum(p, AXIS)
+        total = total * decay + sum_over_keys(p, F)
     if MODE == 1:  # the average
         if DROP:
             stays = kept(of_rows(low, F), of_rows(high, F), jj, least)
@@ -183,24 +198,27 @@ def forward_tile(
             if MASKED:
                 bad = value * 0.0 != 0.0
                 value = tl.where(bad, 0.0, value)
-                spoiled = tl.max((seen & of_keys(bad, F)).to(tl.int32), AXIS) > 0
+                spoiled = most_over_keys((seen & of_keys(bad, F)).to(tl.int32), F) > 0
                 total = tl.where(spoiled, float("nan"), total)
-            part = tl.sum((p * DOWN) * of_keys(value, F), AXIS)
+            part = sum_over_keys((p * DOWN) * of_keys(value, F), F)
             if LONG:
                 acc = acc * decay.to(tl.float64) + part.to(tl.float64)
             else:
                 acc = acc * decay + part
         else:
             # handed over through memory: as an operand all of it would have to be in registers
-            r = tl.arange(0, BM)
             tl.debug_barrier()
-            at = scratch + of_rows(r, F) * BN + of_keys(tl.arange(0, BN), F)
+            at = scratch + of_rows(rows_within(BM, F), F) * BN + of_keys(keys_within(BN, F), F)
             tl.store(at, pinned(p) * DOWN)
             if MASKED:
-                bad_ones = tl.sum(rows_of(v, j, j < m, dv, svm, svd, DV) * 0.0, 1) != 0.0
-                spoils = tl.max((seen & of_keys(bad_ones, F)).to(tl.int32), AXIS) > 0
+                line = tile * BN + tl.arange(0, BN)
+                bad_ones = tl.sum(rows_of(v, line, line < m, dv, svm, svd, DV) * 0.0, 1) != 0.0
+                bad_ones = of_keys(by_key(bad_ones, BN, F), F)
+                spoils = most_over_keys((seen & bad_ones).to(tl.int32), F) > 0
                 total = tl.where(spoils, float("nan"), total)
             tl.debug_barrier()
+            r = tl.arange(0, BM)
+            decay = in_line(decay, BM, F)
             if LONG:
                 acc = acc * decay.to(tl.float64)[:, None]
             else:
@@ -229,23 +247,27 @@ def forward(
     LONG: tl.constexpr, MODE: tl.constexpr, ADDITIVE: tl.constexpr, KEYS_FIRST: tl.constexpr,
 ):  # fmt: skip
     """lse [B, n] (natural, float64); MODE 1: and out [B, n, dv]; MODE 2: and the entropy [B, n]."""
+    F: tl.constexpr = KEYS_FIRST
     blocks = tl.cdiv(n, BM)
     entry = (tl.program_id(0) // blocks).to(tl.int64)
     i0 = (blocks - 1 - tl.program_id(0) % blocks) * BM
-    rows = i0 + tl.arange(0, BM)
     of_mask = entry // per_mask
+    line = i0 + tl.arange(0, BM)
+    first, last = spans(lo + of_mask * n, hi + of_mask * n, line, n, m, SPANS)
+    start, stop, a, b, d0, d1 = tiles(first, last, line, i0, n, m, BM, BN, NOT_SELF, DENSE)
+    rows = i0 + rows_within(BM, F)
     first, last = spans(lo + of_mask * n, hi + of_mask * n, rows, n, m, SPANS)
     the_kind = tl.load(kind + entry)
     low, high = rows.to(tl.uint32), rows.to(tl.uint32)
     if DROP:
         low, high = row_words(tl.load(seed), entry * n + rows)
+    nothing = tl.zeros_like(rows)
+    total = nothing.to(tl.float64 if LONG else tl.float32)
+    top = nothing.to(tl.float32) + float("-inf")
     if MODE == 1 and DV > 1:
         acc = tl.zeros([BM, DV], tl.float64 if LONG else tl.float32)
     else:
-        acc = tl.zeros([BM], tl.float64 if LONG or MODE == 2 else tl.float32)
-    total = tl.zeros([BM], tl.float64 if LONG else tl.float32)
-    top = tl.full([BM], float("-inf"), tl.float32)
-    start, stop, a, b, d0, d1 = tiles(first, last, rows, i0, n, m, BM, BN, NOT_SELF, DENSE)
+        acc = nothing.to(tl.float64 if LONG or MODE == 2 else tl.float32)
     at_q, at_k, at_v = q + entry * wide_n * h, k + entry * wide_m * h, v + entry * svb
     at_p0, at_p1 = p0 + (entry % heads) * h, p1 + (entry % heads) * h
     the_table = table + (entry % tables) * (n + m - 1)
@@ -256,7 +278,7 @@ def forward(
             at_p0, at_p1, the_kind, the_table, the_dense, i0, rows, first, last, low, high, n, m,
             wide_n, wide_m, h, dv, svm, svd, sdn, sdm, scale,
             least, keep_scale, nth_full(t, a, d0, d1), BM, BN, DV, False, NOT_SELF, DENSE, TABLE,
-            DROP, LONG, MODE, ADDITIVE, KEYS_FIRST,
+            DROP, LONG, MODE, ADDITIVE, F,
         )  # fmt: skip
     for t in range((a - start) + (d1 - d0) + (stop - b)):
         acc, total, top = forward_tile(
@@ -264,13 +286,13 @@ def forward(
             at_p0, at_p1, the_kind, the_table, the_dense, i0, rows, first, last, low, high, n, m,
             wide_n, wide_m, h, dv, svm, svd, sdn, sdm, scale,
             least, keep_scale, nth_masked(t, start, a, b, d0, d1), BM, BN, DV, True, NOT_SELF,
-            DENSE, TABLE, DROP, LONG, MODE, ADDITIVE, KEYS_FIRST,
+            DENSE, TABLE, DROP, LONG, MODE, ADDITIVE, F,
         )  # fmt: skip
     there = rows < n
-    nothing = total == 0.0
-    total = tl.where(nothing, 1.0, total)
+    none = total == 0.0
+    total = tl.where(none, 1.0, total)
     norm = top.to(tl.float64) + tl.log(total.to(tl.float64))
-    norm = tl.where(nothing, float("-inf"), norm)
+    norm = tl.where(none, float("-inf"), norm)
     tl.store(lse + entry * n + rows, norm, mask=there)
     if MODE == 1:
         if DV == 1:
@@ -278,14 +300,14 @@ def forward(
             acc = tl.where(tl.abs(acc) == float("inf"), float("nan"), acc)
             tl.store(out + entry * n + rows, acc.to(tl.float32), mask=there)
         else:
-            acc = (acc / total[:, None]) * UP
+            acc = (acc / in_line(total, BM, F)[:, None]) * UP
             acc = tl.where(tl.abs(acc) == float("inf"), float("nan"), acc)
             c = tl.arange(0, DV)
-            at = out + (entry * n + rows)[:, None] * dv + c[None, :]
-            tl.store(at, acc.to(tl.float32), mask=there[:, None] & (c < dv)[None, :])
+            at = out + (entry * n + line)[:, None] * dv + c[None, :]
+            tl.store(at, acc.to(tl.float32), mask=(line < n)[:, None] & (c < dv)[None, :])
     if MODE == 2:
         spread_out = tl.log(total.to(tl.float64)) - acc / total.to(tl.float64)
-        spread_out = tl.where(nothing, 0.0, spread_out)
+        spread_out = tl.where(none, 0.0, spread_out)
         tl.store(out + entry * n + rows, spread_out.to(tl.float32), mask=there)
 
 
@@ -304,18 +326,20 @@ def weigh(
     entry = e_first + local
     rest = tl.program_id(0) % (blocks * wide)
     r0, c0 = (rest // wide) * BM, (rest % wide) * BN
-    r, c = r0 + tl.arange(0, BM), c0 + tl.arange(0, BN)
-    rows, j = i_first + r, j_first + c
-    there = r < i_count
     of_mask = entry // per_mask
-    first, last = spans(lo + of_mask * n, hi + of_mask * n, rows, n, m, SPANS)
-    last = tl.where(there, last, 0)
+    line = r0 + tl.arange(0, BM)
+    first, last = spans(lo + of_mask * n, hi + of_mask * n, i_first + line, n, m, SPANS)
+    last = tl.where(line < i_count, last, 0)
     some = first < last
     begin = tl.min(tl.where(some, first, m), 0)
     end = tl.max(tl.where(some, last, 0), 0)
+    r, c = r0 + rows_within(BM, F), c0 + keys_within(BN, F)
+    rows, j = i_first + r, j_first + c
+    there = r < i_count
     inside = of_rows(there, F) & of_keys(c < j_count, F)
-    p = tl.zeros([BN, BM] if F else [BM, BN], tl.float32)
+    p = no_scores(BM, BN, F)
     if (j_first + c0 < end) & (j_first + c0 + BN > begin):
+        low, high = spans(lo + of_mask * n, hi + of_mask * n, rows, n, m, SPANS)
         norm = tl.load(lse + entry * n + rows, mask=there, other=0.0)
         norm = tl.where(norm == float("-inf"), float("inf"), norm)  # who sees nothing: weights of 0
         i, jj = of_rows(rows, F), of_keys(j, F)
@@ -328,7 +352,7 @@ def weigh(
             s += of_distance(table + (entry % tables) * (n + m - 1), i, jj, n, inside)
         s = tl.minimum(pinned(s), 3.0e38, propagate_nan=tl.PropagateNan.ALL)
         seen = inside & visible(
-            i, jj, of_rows(first, F), of_rows(last, F), dense + (entry // per_dense) * sdb, sdn,
+            i, jj, of_rows(low, F), of_rows(high, F), dense + (entry // per_dense) * sdb, sdn,
             sdm, NOT_SELF, DENSE,
         )  # fmt: skip
         below = (s.to(tl.float64) - of_rows(norm, F)) * LOG2E
@@ -414,6 +438,12 @@ def settle(
         low, high = row_words(tl.load(seed), entry * n + i_first + r)
         stays = kept(low[:, None], high[:, None], (j_first + c)[None, :], least)
         tl.store(weights + at, tl.where(stays, p * keep_scale, 0.0), mask=inside)
+
+
+@triton.jit
+def pulled(ds, slope):
+    """A pair whose ds is 0 sends nothing, whatever the slope of phi is."""
+    return tl.where(ds != 0.0, ds * slope, 0.0)
 
 
 @triton.jit
@@ -515,23 +545,25 @@ def pull_keys(
             at_q = q + (entry * n + i_first + r)[:, None] * h + f[None, :]
             x = tl.load(at_q, mask=rows, other=0.0)[:, None, :]
             acc, lost = added(acc, lost, tl.sum(pulled(ds, phi_k(x, y, a, b)), 0))
-    at = dk + (entry * m + j_first + c)[:, None] * h + f[None, :]
+    at = dk + (local * m + j_first + c)[:, None] * h + f[None, :]
     tl.store(at, tl.load(at, mask=there, other=0.0) + (acc + lost), mask=there)
 
 
 @triton.jit
 def spread(
-    weights, dout, dv_out, n, m, dv, e_first, i_first, i_count, j_first, j_count,
-    BM: tl.constexpr, BN: tl.constexpr, DV: tl.constexpr,
+    weights, dout, dv_out, n, m, dv, parts, entries, e_first, i_first, i_count, j_first, j_count,
+    ROWS: tl.constexpr, BM: tl.constexpr, BN: tl.constexpr, DV: tl.constexpr,
 ):  # fmt: skip
-    """dv[j] += sum over the panel's rows of p * dout, in float64 across panels."""
+    """dv[part, entry, j] += sum over ROWS of the panel's rows of p * dout, in float64 across
+    panels."""
     blocks = tl.cdiv(j_count, BN)
-    local = (tl.program_id(0) // blocks).to(tl.int64)
+    part = tl.program_id(0) % parts
+    local = (tl.program_id(0) // parts // blocks).to(tl.int64)
     entry = e_first + local
-    c = (tl.program_id(0) % blocks) * BN + tl.arange(0, BN)
+    c = (tl.program_id(0) // parts % blocks) * BN + tl.arange(0, BN)
     here = c < j_count
     acc = tl.zeros([BN, DV], tl.float32)
-    for r0 in range(0, i_count, BM):
+    for r0 in range(part * ROWS, tl.minimum(part * ROWS + ROWS, i_count), BM):
         r = r0 + tl.arange(0, BM)
         there = r < i_count
         at = (local * i_count + r)[:, None] * j_count + c[None, :]
@@ -540,7 +572,7 @@ def spread(
         dead = tl.max((p != 0.0).to(tl.int32), 1) == 0  # who sees nothing may be given anything
         acc = product_added(tl.trans(pinned(p)), without(douts, dead), acc, EXACT)
     f = tl.arange(0, DV)
-    at_out = dv_out + (entry * m + j_first + c)[:, None] * dv + f[None, :]
+    at_out = dv_out + ((part * entries + local) * m + j_first + c)[:, None] * dv + f[None, :]
     inside = here[:, None] & (f < dv)[None, :]
     tl.store(at_out, tl.load(at_out, mask=inside, other=0.0) + acc.to(tl.float64), mask=inside)
 

@@ -12,7 +12,7 @@ from torch import Tensor
 
 from regard.attention.absent import anyone
 from regard.attention.call import Call
-from regard.attention.triton import memory, substitution
+from regard.attention.triton import memory, substitution, tile
 from regard.attention.triton.beside import power_of_two
 from regard.attention.triton.build import kernels
 from regard.scores import Additive
@@ -21,6 +21,7 @@ __all__ = ["FEATURES", "Operands", "operands_of", "score_tile"]
 
 FEATURES = 8  # up to here there are few: see ``features``
 LARGEST = 128  # side of a tile: a panel may start anywhere
+FEW = 1 << 12  # pairs of an entry, whose roundings do not average out
 FILL = 128  # rows laid out by feature end at a multiple of this: no tile reads behind the end
 
 
@@ -31,13 +32,14 @@ class Operands:
     kernels: ModuleType
     q: Tensor  # [B, h, n]
     k: Tensor  # [B, h, m]
-    q_rows: Tensor  # [B, n, h]
+    q_rows: Tensor  # [B, n, h], of the additive score filled up to ``row_width``
     k_rows: Tensor
     p0: Tensor  # [heads, h]
     p1: Tensor
     kind: Tensor  # [B]: how tanh was substituted
     heads: int
     additive: bool
+    few: bool  # then rows of the additive score are q and k as they are
 
     @property
     def wide(self) -> tuple[int, int]:
@@ -46,8 +48,13 @@ class Operands:
 
     @property
     def h(self) -> int:
-        """How many features, filled up to a pair."""
+        """How many features, of the additive score filled up to a multiple of four."""
         return self.q.shape[1]
+
+    @property
+    def row_width(self) -> int:
+        """How many features where rows lie one after the other, filled up to a block of threads."""
+        return self.q_rows.shape[2]
 
 
 def operands_of(call: Call, *, rows: bool) -> Operands:
@@ -63,17 +70,23 @@ def operands_of(call: Call, *, rows: bool) -> Operands:
     q, k = call.q.detach().float(), call.k.detach().float()
     kind = torch.zeros(batch, dtype=torch.int32, device=q.device)
     if is_additive and h:
-        p0, p1 = (torch.nn.functional.pad(p, (0, _pairs(h) - h)) for p in (p0, p1))
+        p0, p1 = (torch.nn.functional.pad(p, (0, _fours(h) - h)) for p in (p0, p1))
         by_feature, by_row, kind = _substituted(call, q, k, rows=rows)
     else:
         by_row = (q.contiguous(), k.contiguous()) if rows else (q, k)
         by_feature = (_by_feature(q), _by_feature(k))
-    return Operands(kernels(call.phi), *by_feature, *by_row, p0, p1, kind, heads, is_additive)
+    few = call.n * call.m <= FEW
+    return Operands(kernels(call.phi), *by_feature, *by_row, p0, p1, kind, heads, is_additive, few)
 
 
-def _pairs(h: int) -> int:
-    """Features of the additive score, filled up: kernels take them two at a time."""
-    return h + h % 2
+def _fours(h: int) -> int:
+    """Features of the additive score, filled up: kernels take them four at a time."""
+    return h + -h % 4
+
+
+def _row_width(h: int) -> int:
+    """Features of the additive score where rows lie one after the other: a feature a thread."""
+    return power_of_two(h, 32) if h <= LARGEST else triton.cdiv(h, LARGEST) * LARGEST
 
 
 def _filled(size: int) -> int:
@@ -93,7 +106,7 @@ def _substituted(
 ) -> tuple[tuple[Tensor, Tensor], tuple[Tensor, Tensor], Tensor]:
     batch, _, h = q.shape
     q, k = q.contiguous(), k.contiguous()
-    wide = _pairs(h)
+    wide, width = _fours(h), _row_width(h)
     seen: tuple[Tensor | None, Tensor | None] = (None, None)
     if call.lo is not None:  # garbage that nobody sees must not choose the arithmetic
         keys, queries = anyone(call)
@@ -117,24 +130,31 @@ def _substituted(
         BH=power_of_two(h, 2),
     )
     by_feature, by_row = [], []
+    few = call.n * call.m <= FEW
     for x, sign in ((q, 1.0), (k, -1.0)):
         size = x.shape[1]
         feature = memory.fresh(batch, wide, _filled(size), dtype=torch.float32, device=q.device)
-        row = memory.fresh(batch, size, wide, dtype=torch.float32, device=q.device) if rows else x
+        if not rows:
+            row = x
+        elif few:
+            row = torch.nn.functional.pad(x, (0, width - h))
+        else:
+            row = memory.fresh(batch, size, width, dtype=torch.float32, device=q.device)
         substitution.transform[(batch * triton.cdiv(size, 32),)](
-            *(x, kind, centre, feature, row, size, _filled(size), h, wide, sign),
+            *(x, kind, centre, feature, row, size, _filled(size), h, wide, width, sign),
             ROWS=32,
-            BH=power_of_two(wide, 2),
-            TWICE=rows,
+            BH=power_of_two(width if rows else wide, 2),
+            TWICE=rows and not few,
         )
         by_feature.append(feature)
         by_row.append(row)
     return (by_feature[0], by_feature[1]), (by_row[0], by_row[1]), kind
 
 
-def score_tile(call: Call, *, weigh: bool = False) -> dict[str, Any]:
+def score_tile(call: Call) -> dict[str, Any]:
     """A tile of scores: few features, queries across threads; many, keys. See ``features``."""
     if call.q.shape[2] <= FEATURES:
         return {"BM": 64, "BN": 64, "KEYS_FIRST": True, "num_warps": 2, "num_stages": 1}
-    rows = 16 if weigh else 32
-    return {"BM": rows, "BN": 128, "KEYS_FIRST": False, "num_warps": 4, "num_stages": 1}
+    # with 128 registers two blocks fit a multiprocessor; what then does not fit is not in the loop
+    many = {"KEYS_FIRST": False, "num_warps": tile.WARPS.value, "num_stages": 1, "maxnreg": 128}
+    return {"BM": 64, "BN": 128, **many}

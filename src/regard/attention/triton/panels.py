@@ -9,7 +9,7 @@ import triton
 from torch import Tensor
 
 from regard.attention.call import Call
-from regard.attention.triton import additive, memory, operands
+from regard.attention.triton import memory, operands, pull
 from regard.attention.triton.beside import beside_of, for_parameter, power_of_two
 from regard.attention.triton.operands import operands_of
 from regard.attention.triton.small import is_small, parameter_gradients
@@ -19,9 +19,12 @@ __all__ = ["Panels", "table_gradient"]
 WIDE_PANEL = 4096  # keys of a panel, where it cannot have them all
 PANEL = 5 << 20  # pairs whose weights and slopes exist at once
 BUSY = 1024  # blocks of threads that keep a GPU busy
-FEW = 1 << 12  # pairs of an entry, up to which the slopes of tanh are divided to half a unit
 BI, BJ = 4, 8  # rows and keys of a tile whose slopes are pulled to the queries
 KI, KJ = 8, 4  # and to the keys
+BLOCK = 128  # rows, and keys, of a block that pulls the additive score's to both
+GROUP = 32  # of them, whose sum float32 may hold: the sums of groups keep what they round off
+SPREAD = 256  # rows whose weights a block spreads over the values
+PI, PJ = 8, 4  # of them, half the rows and the keys of a tile
 
 
 def table_gradient(call: Call, lse: Tensor, dout: Tensor) -> Tensor | None:
@@ -47,7 +50,7 @@ class Panels:
     def _weigh(self, weights: Tensor, area: tuple[int, ...]) -> None:
         on, beside = self.on, self.beside
         entries, e_first, i_first, i_count, j_first, j_count = area
-        tile = operands.score_tile(self.call, weigh=True)
+        tile = operands.score_tile(self.call)
         programs = entries * triton.cdiv(i_count, tile["BM"]) * triton.cdiv(j_count, tile["BN"])
         flags = {name: flag for name, flag in beside.flags.items() if name != "DROP"}
         on.kernels.weigh[(programs,)](
@@ -132,25 +135,46 @@ class Panels:
     ) -> tuple[Tensor, Tensor, Tensor, Tensor | None, Tensor | None, Tensor | None]:
         """Of q, k, v, p0, p1 and the table."""
         call, on, device = self.call, self.on, self.v.device
-        h, width = on.h, call.q.shape[2]
-        dq = memory.fresh(self.batch, self.n, h, dtype=torch.float32, device=device)
-        dk = torch.zeros(self.batch, self.m, h, dtype=torch.float64, device=device)
-        dv = torch.zeros(self.batch, self.m, self.f, dtype=torch.float64, device=device)
-        dp = torch.zeros(2, on.heads, h, dtype=torch.float64, device=device)
+        width, dtype = call.q.shape[2], call.q.dtype
+        dq = memory.fresh(self.batch, self.n, on.row_width, dtype=torch.float32, device=device)
+        dk, dv = call.k.new_empty(call.k.shape), call.v.new_empty(call.v.shape)
+        dp = torch.zeros(2, self.batch, on.row_width, dtype=torch.float64, device=device)
         dtable = self._no_table()
+        to_keys, to_values = self._rooms()
         for weights, slopes, area in self._slopes():
             self._add_along(slopes, dtable, area)
-            self._spread(weights, dv, area)
-            self._pull(slopes, dq, dk, dp, area)
-        dq, dk = (x[..., :width] * call.scale for x in (dq, dk))
-        dp = dp[..., :width] * call.scale
+            self._spread(weights, to_values, area)
+            self._pull(weights, slopes, dq, to_keys, dp, area)
+            es, e0, i0, rs, j0, cs = area
+            if i0 + rs == self.n and j0 + cs == self.m:  # these entries are done
+                dk[e0 : e0 + es] = to_keys.sum(0)[:es, :, :width] * call.scale
+                dv[e0 : e0 + es] = to_values.sum(0)[:es]
+                if e0 + es < self.batch:
+                    to_keys.zero_()
+                    to_values.zero_()
+        dq = dq[..., :width] * call.scale
+        # a product with zeros and ones: adding by index would add in any order
+        whose = torch.arange(self.batch, device=device) % on.heads
+        gather = (whose == torch.arange(on.heads, device=device)[:, None]).double()
+        by_head = (gather @ dp)[..., :width] * call.scale
         p0, p1 = (
-            None if p is None else for_parameter(p, dp[i]) for i, p in enumerate((call.p0, call.p1))
+            None if p is None else for_parameter(p, by_head[i])
+            for i, p in enumerate((call.p0, call.p1))
         )
         if is_small(call):
             p0, p1, dtable = parameter_gradients(call, self.dout)
-        dtype = call.q.dtype
-        return dq.to(dtype), dk.to(dtype), dv.to(dtype), p0, p1, dtable
+        return dq.to(dtype), dk, dv, p0, p1, dtable
+
+    def _rooms(self) -> tuple[Tensor, Tensor]:
+        """Where panels add up what they send to the keys and values of some entries, in parts."""
+        entries, rows, keys = self._plan()
+        of_keys = triton.cdiv(rows, BLOCK) if self.on.additive and keys == self.m else 1
+        sizes = ((of_keys, self.on.row_width), (triton.cdiv(rows, SPREAD), self.f))
+        to_keys, to_values = (
+            torch.zeros(parts, entries, self.m, w, dtype=torch.float64, device=self.v.device)
+            for parts, w in sizes
+        )
+        return to_keys, to_values
 
     def table(self) -> Tensor | None:
         """The gradient of the table alone."""
@@ -190,62 +214,108 @@ class Panels:
             )
 
     def _spread(self, weights: Tensor, dv: Tensor, area: tuple[int, ...]) -> None:
-        self.on.kernels.spread[(area[0] * triton.cdiv(area[5], 64),)](
-            *(weights, self.dout, dv, self.n, self.m, self.f, *area[1:]),
+        """The weights to the values."""
+        parts = triton.cdiv(area[3], SPREAD)
+        self.on.kernels.spread[(area[0] * triton.cdiv(area[5], 64) * parts,)](
+            *(weights, self.dout, dv, self.n, self.m, self.f, parts, dv.shape[1], *area[1:]),
+            ROWS=SPREAD,
             BM=32,
             BN=64,
             DV=power_of_two(self.f),
             num_warps=4,
-            num_stages=1,
+            num_stages=2,
         )
 
     def _pull(
-        self, slopes: Tensor, dq: Tensor, dk: Tensor, dp: Tensor, area: tuple[int, ...]
+        self,
+        weights: Tensor,
+        slopes: Tensor,
+        dq: Tensor,
+        dk: Tensor,
+        dp: Tensor,
+        area: tuple[int, ...],
     ) -> None:
-        on, beside, h = self.on, self.beside, self.on.h
-        if not h:
+        """The slopes to q, k and the parameters; nobody needs the weights any more."""
+        if not self.on.h:
             return
+        if self.on.additive:
+            parts, sums = self._pull_additive(weights, slopes, dk, area)
+        else:
+            parts, sums = self._pull_features(slopes, dk, area)
+        es, e0, i0, rs, j0, _ = area
+        into = dq[e0 : e0 + es, i0 : i0 + rs]
+        if j0 == 0:
+            torch.sum(parts[:, :es], 0, out=into)
+        else:
+            into += parts[:, :es].sum(0)
+        for i, total in enumerate(sums):
+            if total.numel():
+                dp[i, e0 : e0 + es] += total[:, :es].sum((0, 2))
+
+    def _pull_additive(
+        self, weights: Tensor, slopes: Tensor, dk: Tensor, area: tuple[int, ...]
+    ) -> tuple[Tensor, tuple[Tensor, ...]]:
+        """To q and to w in parts, to k at once."""
+        on, beside, device = self.on, self.beside, dk.device
+        es, e0, i0, rs, j0, cs = area
+        entries, width = dk.shape[1], on.row_width
+        blocks, parts = triton.cdiv(rs, BLOCK), triton.cdiv(cs, BLOCK)
+        bh = min(width, operands.LARGEST)
+        sums = memory.fresh(parts, entries, blocks, width, dtype=torch.float64, device=device)
+        room = parts * entries * rs * width
+        if room <= weights.numel():
+            dq = weights[:room].view(parts, entries, rs, width)
+        else:
+            dq = memory.fresh(parts, entries, rs, width, dtype=torch.float32, device=device)
+        whole = cs == self.m
+        into = dk if whole else dk.new_zeros(blocks, entries, cs, width)
+        pull.pull[(es * blocks * parts * (width // bh),)](
+            *(on.q_rows, on.k_rows, on.p0, on.kind, beside.lo, beside.hi, slopes, dq, into, sums),
+            *(self.n, self.m, on.h, beside.per_mask, on.heads, e0, i0, rs, j0, cs, entries, 0),
+            SPANS=beside.flags["SPANS"],
+            FEW=on.few,
+            EVEN=rs % BLOCK == 0 and cs % BLOCK == 0,
+            H=width,
+            BI=PI,
+            BJ=PJ,
+            BH=bh,
+            ROWS=BLOCK,
+            KEYS=BLOCK,
+            GROUP=GROUP,
+            num_warps=bh // 32,
+        )
+        if not whole:
+            dk[0, :, j0 : j0 + cs] += into.sum(0)
+        return dq, (sums,)
+
+    def _pull_features(
+        self, slopes: Tensor, dk: Tensor, area: tuple[int, ...]
+    ) -> tuple[Tensor, tuple[Tensor, ...]]:
+        """To q and to the parameters in parts, to k at once."""
+        on, beside, h, device = self.on, self.beside, self.on.h, dk.device
         es, e0, i0, rs, j0, cs = area
         blocks = triton.cdiv(rs, BI)
         uses = (self.call.p0 is not None, self.call.p1 is not None)
-        bh = min(power_of_two(h, 64), 128) // 2 if on.additive else min(power_of_two(h, 32), 128)
-        wide = triton.cdiv(h, 2 * bh if on.additive else bh)
+        bh = min(power_of_two(h, 32), operands.LARGEST)
+        wide = triton.cdiv(h, bh)
         splits = max(1, min(BUSY // (blocks * wide), triton.cdiv(cs, 64)))
-        sums = [
-            memory.fresh(splits, es if use else 0, blocks, h, dtype=torch.float64, device=dq.device)
+        sums = tuple(
+            memory.fresh(splits, es if use else 0, blocks, h, dtype=torch.float64, device=device)
             for use in uses
-        ]
-        parts = memory.fresh(splits, es, rs, h, dtype=torch.float32, device=dq.device)
+        )
+        dq = memory.fresh(splits, es, rs, h, dtype=torch.float32, device=device)
         ends = (self.n, self.m, h, beside.per_mask, on.heads, e0, i0, rs, j0, cs)
-        limits = (beside.lo, beside.hi, slopes)
-        rows = {"BI": BI, "BJ": BJ, "BH": bh, "num_warps": bh // 32}
-        keys = {"BI": KI, "BJ": KJ, "BH": bh, "num_warps": bh // 32}
-        for tile in (rows, keys):
-            tile["SPANS"] = beside.flags["SPANS"]
-        rows_grid = (es * blocks * splits * wide,)
-        keys_grid = (es * triton.cdiv(cs, KJ) * wide,)
-        if on.additive:
-            given = (on.q_rows, on.k_rows, on.p0, on.kind, *limits)
-            fine = self.n * self.m <= FEW  # roundings of few do not average out
-            additive.pull_rows[rows_grid](
-                *given, parts, sums[0], *ends, es, splits, **rows, FINE=fine
-            )
-            additive.pull_keys[keys_grid](*given, dk, *ends, **keys, FINE=fine)
-        else:
-            given = (on.q_rows, on.k_rows, on.p0, on.p1, *limits)
-            wanted = {"TO_P0": uses[0], "TO_P1": uses[1]}
-            on.kernels.pull_rows[rows_grid](
-                *given, parts, *sums, *ends, es, splits, **rows, **wanted
-            )
-            on.kernels.pull_keys[keys_grid](*given, dk, *ends, **keys)
-        into = dq[e0 : e0 + es, i0 : i0 + rs]
-        found = parts[0] if splits == 1 else parts.sum(0)
-        into.copy_(found) if j0 == 0 else into.add_(found)
-        if not any(uses):
-            return
-        # a product with zeros and ones: adding by index would add in any order
-        whose = torch.arange(e0, e0 + es, device=dq.device) % on.heads
-        gather = (whose == torch.arange(on.heads, device=dq.device)[:, None]).double()
-        for i, total in enumerate(sums):
-            if uses[i]:
-                dp[i] += gather @ total.sum((0, 2))
+        given = (on.q_rows, on.k_rows, on.p0, on.p1, beside.lo, beside.hi, slopes)
+        shared = {"BH": bh, "SPANS": beside.flags["SPANS"], "num_warps": bh // 32}
+        on.kernels.pull_rows[(es * blocks * splits * wide,)](
+            *(*given, dq, *sums, *ends, es, splits),
+            BI=BI,
+            BJ=BJ,
+            TO_P0=uses[0],
+            TO_P1=uses[1],
+            **shared,
+        )
+        on.kernels.pull_keys[(es * triton.cdiv(cs, KJ) * wide,)](
+            *given, dk, *ends, BI=KI, BJ=KJ, **shared
+        )
+        return dq, sums

@@ -13,6 +13,7 @@ __all__ = ["decide", "ranges", "transform"]
 
 NEAR = tl.constexpr(1.0)  # up to here tanh q and tanh k are the better operands
 REACH = tl.constexpr(10.5)  # up to here exp(2 q) exp(2 k), squared, is a float32
+MOST = tl.constexpr(2.0e9)  # exp(2 REACH) and a little
 
 
 @triton.jit
@@ -81,10 +82,13 @@ def decide(q_least, q_most, k_least, k_most, kind, centre, h, chunks_q, chunks_k
 
 @triton.jit
 def transform(
-    x, kind, centre, by_feature, by_row, n, wide_n, h, wide, sign,
+    x, kind, centre, by_feature, by_row, n, wide_n, h, wide, width, sign,
     ROWS: tl.constexpr, BH: tl.constexpr, TWICE: tl.constexpr,
 ):  # fmt: skip
-    """x [B, n, h] as kernels want it: [B, wide, wide_n], TWICE: and [B, n, wide]; zeros behind."""
+    """x [B, n, h] as kernels want it: [B, wide, wide_n], TWICE: and [B, n, width]; zeros behind.
+
+    Row by row, for slopes, an exponential beyond REACH is 1: nobody sees it, or has NaN for slopes.
+    """
     blocks = tl.cdiv(n, ROWS)
     entry = (tl.program_id(0) // blocks).to(tl.int64)
     i = (tl.program_id(0) % blocks) * ROWS + tl.arange(0, ROWS)
@@ -110,4 +114,7 @@ def transform(
     there = (i < n)[:, None] & (f < wide)[None, :]
     tl.store(by_feature + (entry * wide + f)[None, :] * wide_n + i[:, None], value, mask=there)
     if TWICE:
-        tl.store(by_row + (entry * n + i)[:, None] * wide + f[None, :], value, mask=there)
+        if the_kind == 2:
+            value = tl.where(value <= MOST, value, 1.0)
+        there = (i < n)[:, None] & (f < width)[None, :]
+        tl.store(by_row + (entry * n + i)[:, None] * width + f[None, :], value, mask=there)

@@ -1,0 +1,92 @@
+"""Where the pairs of a tile lie among the threads, for sums over features.
+
+With few features (KEYS_FIRST, in short F) a tile has keys by queries: queries lie across the
+threads, and no sum over keys leaves its thread.
+
+With many, a tile has four axes: queries of a thread, keys of a thread, queries of the other warps,
+keys of the warp's other threads. A thread reads eight queries and four keys for 32 pairs, so few
+that the compiler lets each read its own, and nobody hands anything to anybody. Sums over keys stay
+in their warp. What belongs to queries then has the first and the third axis, what belongs to keys
+the second and the fourth.
+"""
+
+from __future__ import annotations
+
+import triton
+import triton.language as tl
+
+__all__ = [
+    "by_key",
+    "in_line",
+    "keys_within",
+    "most_over_keys",
+    "no_scores",
+    "of_keys",
+    "of_rows",
+    "rows_within",
+    "sum_over_keys",
+]
+
+WARPS, LANES = tl.constexpr(8), tl.constexpr(32)  # that share a tile of many features
+
+
+@triton.jit
+def rows_within(BM: tl.constexpr, F: tl.constexpr):
+    """The numbers of a tile's queries."""
+    if F:
+        return tl.arange(0, BM)
+    each: tl.constexpr = BM // WARPS
+    return tl.arange(0, WARPS)[None, :] * each + tl.arange(0, each)[:, None]
+
+
+@triton.jit
+def keys_within(BN: tl.constexpr, F: tl.constexpr):
+    """The numbers of a tile's keys."""
+    if F:
+        return tl.arange(0, BN)
+    each: tl.constexpr = BN // LANES
+    return tl.arange(0, each)[:, None] * LANES + tl.arange(0, LANES)[None, :]
+
+
+@triton.jit
+def no_scores(BM: tl.constexpr, BN: tl.constexpr, F: tl.constexpr):
+    """A tile of zeros."""
+    if F:
+        return tl.zeros([BN, BM], tl.float32)
+    return tl.zeros([BM // WARPS, BN // LANES, WARPS, LANES], tl.float32)
+
+
+@triton.jit
+def of_rows(x, F: tl.constexpr):
+    """A number for each query, beside a tile."""
+    return x[None, :] if F else x[:, None, :, None]
+
+
+@triton.jit
+def of_keys(x, F: tl.constexpr):
+    """A number for each key, beside a tile."""
+    return x[:, None] if F else x[None, :, None, :]
+
+
+@triton.jit
+def sum_over_keys(x, F: tl.constexpr):
+    """A number for each query."""
+    return tl.sum(x, 0) if F else tl.sum(tl.sum(x, 1), 2)
+
+
+@triton.jit
+def most_over_keys(x, F: tl.constexpr):
+    """The largest, for each query."""
+    return tl.max(x, 0) if F else tl.max(tl.max(x, 1), 2)
+
+
+@triton.jit
+def in_line(x, BM: tl.constexpr, F: tl.constexpr):
+    """Numbers of queries, one after the other."""
+    return x if F else tl.reshape(tl.permute(x, (1, 0)), [BM])
+
+
+@triton.jit
+def by_key(x, BN: tl.constexpr, F: tl.constexpr):
+    """Numbers of keys one after the other, as a tile has them."""
+    return x if F else tl.reshape(x, [BN // LANES, LANES])

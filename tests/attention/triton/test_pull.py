@@ -1,0 +1,96 @@
+"""The additive score's slopes, sent to both sides in one pass, whatever stands for q and k."""
+
+import pytest
+import torch
+
+from regard import Additive, Causal, Lengths, Window, attend
+from regard.testing import qkv
+from tests.attention.triton.calls import a_case, learned
+
+pytest.importorskip("triton")
+
+# kinds 1, 2 and 0: near 0, usual, far
+REACH = {"near": 0.2, "usual": 1.0, "far": 20.0}
+MASKS = {
+    "none": None,
+    "causal": Causal(),
+    "lengths": Lengths(torch.tensor([0, 33])),
+    "window": Window(left=3, right=4),
+}
+
+
+@pytest.mark.parametrize("reach", REACH)
+@pytest.mark.parametrize("mask", MASKS)
+def test_agrees(reach, mask, device, small_tiles, many_pairs, kernels_for_parameters):
+    case = a_case(Additive(learned(6)), MASKS[mask], 37, 70, d=6, size=REACH[reach], device=device)
+    case.agree("triton", torch.float32)
+
+
+@pytest.mark.parametrize("few", [True, False])
+def test_whole_blocks_agree(few, triton, monkeypatch, device, small_tiles, kernels_for_parameters):
+    # 32 x 32 in the interpreter, 128 x 128 on a GPU: then nothing is asked pair by pair
+    if not few:
+        monkeypatch.setattr(triton.operands, "FEW", -1)
+    case = a_case(Additive(learned(6)), None, 128, 256, d=6, batch=1, device=device)
+    case.agree("triton", torch.float32)
+
+
+@pytest.mark.parametrize("width", [33, 130])
+def test_more_features_than_a_block_has_threads(
+    width, device, small_tiles, many_pairs, kernels_for_parameters
+):
+    case = a_case(Additive(learned(width)), Causal(), 17, 20, d=width, batch=1, device=device)
+    case.agree("triton", torch.float32)
+
+
+def test_several_panels_of_keys(
+    triton, monkeypatch, device, small_tiles, many_pairs, kernels_for_parameters
+):
+    monkeypatch.setattr(triton.panels, "WIDE_PANEL", 48)
+    monkeypatch.setattr(triton.panels, "PANEL", 64 * 48)
+    case = a_case(Additive(learned(6)), Causal(), 150, 150, d=6, device=device)
+    case.agree("triton", torch.float32)
+
+
+def gradients(q, k, v, w, mask):
+    given = [x.detach().requires_grad_() for x in (q, k, v, w)]
+    out = attend(*given[:3], score=Additive(given[3]), mask=mask, impl="triton")
+    return out, torch.autograd.grad(out, given, torch.ones_like(out))
+
+
+@pytest.mark.parametrize("garbage", [float("nan"), float("inf"), -float("inf"), 40.0, 3e38])
+@pytest.mark.parametrize("few", [True, False])
+def test_garbage_that_nobody_sees_sends_nothing(
+    few, garbage, triton, monkeypatch, device, small_tiles, kernels_for_parameters
+):
+    if not few:
+        monkeypatch.setattr(triton.operands, "FEW", -1)
+    q, k, v = (x.to(device) for x in qkv(1, n=17, m=33, d=6, v=2))
+    q, k = 3 * q, 3 * k
+    w, mask = learned(6).float().to(device), Lengths(torch.tensor([20], device=device))
+    out, found = gradients(q, k, v, w, mask)
+    k, v = k.clone(), v.clone()
+    k[0, 20:] = garbage
+    v[0, 20:] = garbage
+    spoiled, with_garbage = gradients(q, k, v, w, mask)
+    assert torch.equal(out, spoiled)
+    for a, b in zip(found, with_garbage, strict=True):
+        assert torch.equal(a, b)
+    assert not with_garbage[1][0, 20:].any()
+    assert not with_garbage[2][0, 20:].any()
+
+
+def test_a_nan_reaches_those_who_see_it_and_nobody_else(
+    device, small_tiles, many_pairs, kernels_for_parameters
+):
+    q, k, v = (x.to(device) for x in qkv(1, n=17, m=17, d=6, v=2))
+    q, k = 3 * q, 3 * k
+    w = learned(6).float().to(device)
+    _, clean = gradients(q, k, v, w, Causal())
+    k = k.clone()
+    k[0, 9] = float("nan")
+    _, (dq, dk, _, dw) = gradients(q, k, v, w, Causal())
+    assert torch.equal(dq[0, :9], clean[0][0, :9])
+    assert bool(dq[0, 9:].isnan().all())
+    assert bool(dk[0, :10].isnan().all())
+    assert bool(dw.isnan().all())
