@@ -82,6 +82,9 @@ class Lesson:
     def model(self) -> nn.Module:
         return nn.Linear(1, 1)
 
+    def begin(self, model: nn.Module) -> None:
+        pass
+
     def losses(self, model: nn.Module) -> nn.Module:
         return Losses(model)
 
@@ -100,6 +103,9 @@ class Lines:
     settings = LineSettings
     score, digits, unit = "closeness", 1, "points"
     use = "regard draw --model"
+
+    def completed(self, settings: LineSettings) -> LineSettings:
+        return settings
 
     def check(self, settings: LineSettings) -> None:
         pass

@@ -1,10 +1,12 @@
 """Which pairs are learned from, and which are held out."""
 
 import random
+from dataclasses import replace
 
 import pytest
 
 from regard.errors import FileError, ValueRangeError
+from regard.tasks.pairs import Pair
 from regard.tasks.translation.corpus import held_out, read_corpus
 
 
@@ -96,6 +98,14 @@ def test_pairs_are_made_of_those_there_are(tmp_path):
     assert made.sha256 == corpus.sha256
 
 
+# with a letter that says what it is, and without
+CITIES = [
+    Pair(name + city, target, 1)
+    for name, target in (("南京", "Nanjing"), ("成都", "Chengdu"), ("武汉", "Wuhan"))
+    for city in ("", "市")
+]
+
+
 def test_names_of_one_file_are_put_into_the_sentences_of_all(tmp_path):
     (tmp_path / "places.tsv").write_text("西安\tXian\n")
     rows = [
@@ -112,6 +122,11 @@ def test_names_of_one_file_are_put_into_the_sentences_of_all(tmp_path):
         "他在西安。",
     }
     assert len(corpus.with_made(3, 0.0, 1).made) == 4
+    short = replace(corpus, files=((Pair("西安市", "Xian", 1),), (*corpus.files[1], *CITIES)))
+    assert {p.source for p in short.with_made(3, 0.0, 1, file=1).made} >= {
+        "我在西安。",
+        "我在西安市。",
+    }
     with pytest.raises(ValueRangeError) as raised:
         corpus.with_made(3, 0.0, 1, file=3)
     assert str(raised.value) == "swap_from must be from 0 to 2, as there are 2 data files; got 3"

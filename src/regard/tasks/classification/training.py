@@ -52,6 +52,9 @@ class Classifying:
     score, digits, unit = "accuracy", 2, "examples"
     use = "regard classify --model"
 
+    def completed(self, settings: ClassificationSettings) -> ClassificationSettings:
+        return settings
+
     def check(self, settings: ClassificationSettings) -> None:
         for source in ("tokens", "frames", "patches"):
             config_of(settings, source=source, size=2, labels=2)
@@ -117,6 +120,9 @@ class _Lesson:
             size=self.form.size,
             labels=len(self.labels),
         )
+
+    def begin(self, model: nn.Module) -> None:
+        """With fresh weights."""
 
     def losses(self, model: nn.Module) -> Losses:
         return Losses(cast("Classifier", model), self.settings.label_smoothing)

@@ -91,6 +91,7 @@ def find(
         msg = f"{out}: holds a run already; give --resume to go on, or another --out"
         raise StateError(msg)
     if not there:
+        settings = task.completed(settings)
         check(settings)
         task.check(settings)
         _refuse_unwritable(out)

@@ -99,6 +99,9 @@ class Lesson(Protocol):
     def model(self) -> nn.Module:
         """With fresh weights, drawn from torch's generator."""
 
+    def begin(self, model: nn.Module) -> None:
+        """Give a fresh model the weights to begin with, if they are those of another."""
+
     def losses(self, model: nn.Module) -> nn.Module:
         """The model with its loss: from the parts of a batch to the sum, in float32."""
 
@@ -136,7 +139,10 @@ class Task(Protocol):
     def use(self) -> str:
         """The command a finished run is for, up to the folder."""
 
-    def check(self, settings: Any) -> None:  # noqa: ANN401 - of the task's own class
+    def completed(self, settings: Any) -> Any:  # noqa: ANN401 - of the task's own class
+        """The settings, with what a model to begin with decides of them."""
+
+    def check(self, settings: Any) -> None:  # noqa: ANN401
         """Refuse settings that do not fit together."""
 
     def read(self, data: Sequence[Path], valid: Path | None, settings: Any) -> Any:  # noqa: ANN401

@@ -111,7 +111,10 @@ class _Training:
         parts = world.size if sharded else 1
         world.together(lambda: refuse_too_large(lesson.model, world.device, parts))
         torch.manual_seed(settings.seed)
-        model = lesson.model().to(world.device)
+        model = lesson.model()
+        if kept is None:
+            world.together(lambda: lesson.begin(model))
+        model = model.to(world.device)
         whole = lesson.model().to(world.device) if sharded and world.first else None
         # a run keeps the batches it began with, wherever it goes on
         fixed = settings.graphs and world.device.type == "cuda"

@@ -51,6 +51,9 @@ class Tagging:
     score, digits, unit = "accuracy", 2, "words"
     use = "regard tag --model"
 
+    def completed(self, settings: TaggingSettings) -> TaggingSettings:
+        return settings
+
     def check(self, settings: TaggingSettings) -> None:
         check_together(settings)
 
@@ -100,6 +103,9 @@ class _Lesson:
 
     def model(self) -> Tagger:
         return model_of(self.settings, self.words)
+
+    def begin(self, model: nn.Module) -> None:
+        """With fresh weights."""
 
     def losses(self, model: nn.Module) -> Losses:
         settings = self.settings

@@ -63,7 +63,10 @@ class Corpus:
             msg = f"swap_from must be from 0 to {len(self.files)}, as there {there}; got {file}"
             raise ValueRangeError(msg)
         pairs = self.pairs
-        chosen = {pair.source for pair in self.files[file - 1]} if file else None
+        chosen = None
+        if file:  # and without a last letter, which ``names_in`` may have left out
+            own = [pair.source for pair in self.files[file - 1]]
+            chosen = {*own, *(name[:-1] for name in own)}
         more = swapped(pairs, names_in(pairs), copies, seed, chosen) if copies else []
         more += unstopped([*pairs, *more], part, seed)
         line = f"{len(more):,} pairs are made of these, with other names or without a full stop"

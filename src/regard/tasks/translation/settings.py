@@ -34,6 +34,11 @@ class TranslationSettings(TrainingSettings):
     )
 
     model: str = _model("transformer", "which model", choices=("transformer", "bahdanau"))
+    start_from: str = _model(
+        "",
+        "a translator to begin with, a run's folder or a name such as zh-en; its sizes and "
+        "vocabularies are taken over; '': fresh weights",
+    )
     width: int = _model(256, "of a token's vector", low=1, high=65536)
     hidden: int = _model(
         0,

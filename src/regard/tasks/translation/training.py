@@ -18,6 +18,7 @@ from regard.tasks.translation.corpus import Corpus, read_corpus
 from regard.tasks.translation.epochs import Epochs
 from regard.tasks.translation.losses import Losses
 from regard.tasks.translation.settings import TranslationSettings, config_of, model_of
+from regard.tasks.translation.starting import like, start_of
 from regard.tasks.translation.validation import Validation
 from regard.tasks.vocabulary import Vocabulary
 
@@ -48,6 +49,10 @@ class Translating:
     score, digits, unit = "BLEU", 1, "tokens"
     use = "regard translate --model"
 
+    def completed(self, settings: TranslationSettings) -> TranslationSettings:
+        start = start_of(settings)
+        return settings if start is None else like(settings, start)
+
     def check(self, settings: TranslationSettings) -> None:
         config_of(settings, settings.vocab_size, settings.vocab_size)
         need("sentencepiece", extra="text", why="a vocabulary of subwords")
@@ -64,7 +69,12 @@ class Translating:
     def learn(
         self, corpus: Corpus, settings: TranslationSettings, say: Callable[[str], None]
     ) -> dict[str, bytes]:
-        """Subwords: of each language, or of both together."""
+        """Subwords: of each language, or of both together; or those of a model to begin with."""
+        start = start_of(settings)
+        if start is not None:
+            say(f"begins with {start.name}, its weights and its subwords")
+            own = {"source": start.source.model}
+            return own if settings.shared_vocab else own | {"target": start.target.model}
         sources = [pair.source for pair in corpus.pairs]
         targets = [pair.target for pair in corpus.pairs]
         sides = {"source": sources, "target": targets}
@@ -104,6 +114,11 @@ class _Lesson:
 
     def model(self) -> Transformer | Bahdanau:
         return model_of(self.settings, len(self.source), len(self.target))
+
+    def begin(self, model: nn.Module) -> None:
+        start = start_of(self.settings)
+        if start is not None:
+            model.load_state_dict(start.model.state_dict())
 
     def losses(self, model: nn.Module) -> Losses:
         return Losses(cast("Transformer | Bahdanau", model), self.settings.label_smoothing)
