@@ -45,6 +45,26 @@ def test_the_setting_is_put_back():
         assert SETTINGS.fp32_precision == before
 
 
+def test_torch_s_older_names_of_it_agree():
+    # torch's compiler reads them, and torch refuses to say where old and new do not agree
+    with products(HERE, tf32=True):
+        assert SETTINGS.allow_tf32 is True
+        assert torch.get_float32_matmul_precision() == "high"
+    assert SETTINGS.allow_tf32 is False
+    assert torch.get_float32_matmul_precision() == "highest"
+
+
+def test_the_last_to_leave_puts_it_back():
+    first, second = products(HERE, tf32=True), products(HERE, tf32=True)
+    before = SETTINGS.fp32_precision
+    first.__enter__()
+    second.__enter__()
+    first.__exit__(None, None, None)
+    assert SETTINGS.fp32_precision == "tf32"
+    second.__exit__(None, None, None)
+    assert SETTINGS.fp32_precision == before
+
+
 def test_who_asked_for_tf32_keeps_it():
     before = SETTINGS.fp32_precision
     SETTINGS.fp32_precision = "tf32"

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import torch
 
@@ -23,22 +25,59 @@ def allows_tf32(device: torch.device) -> bool:
 def products(device: torch.device, *, tf32: bool) -> Iterator[None]:
     """Autocast is off in here. With ``tf32`` a GPU multiplies float32 in tf32.
 
-    The setting is torch's own, and so the whole process's: it is put back at the end.
+    The setting is torch's own, and so the whole process's: the first to come in switches it on, and
+    the last to leave puts it back.
     """
     with torch.autocast(device.type, enabled=False):
         if not tf32:
             yield
             return
-        settings = torch.backends.cuda.matmul
-        # torch before 2.9 knows the older name only; the newer ones warn of it
-        newer = hasattr(settings, "fp32_precision")
-        name, on = ("fp32_precision", "tf32") if newer else ("allow_tf32", True)
-        before = getattr(settings, name)
-        if before == on:  # nor is it set: it may be inherited
-            yield
-            return
-        setattr(settings, name, on)
+        _switch.enter()
         try:
             yield
         finally:
-            setattr(settings, name, before)
+            _switch.leave()
+
+
+class _Switch:
+    """Torch's setting, and how many want it on."""
+
+    def __init__(self) -> None:
+        self._lock, self._inside = threading.Lock(), 0
+        self._before: tuple[Any, ...] | None = None  # None: it was on
+
+    def enter(self) -> None:
+        with self._lock:
+            if not self._inside:
+                self._before = None if _is_on() else _settings()
+                if self._before is not None:
+                    # the one way that sets the older names of it, too: torch refuses a mixture
+                    torch.set_float32_matmul_precision("high")
+            self._inside += 1
+
+    def leave(self) -> None:
+        with self._lock:
+            self._inside -= 1
+            if not self._inside and self._before is not None:
+                torch.set_float32_matmul_precision("highest")
+                for place, value in zip(_places(), self._before, strict=True):
+                    place.fp32_precision = value
+
+
+def _places() -> tuple[Any, ...]:
+    """Where newer torch keeps it, for the GPU and for the CPU; torch before 2.9 has one setting."""
+    found = (torch.backends.cuda.matmul, torch.backends.mkldnn.matmul)  # type: ignore[attr-defined]
+    return found if hasattr(found[0], "fp32_precision") else ()
+
+
+def _is_on() -> bool:
+    if places := _places():
+        return bool(places[0].fp32_precision == "tf32")
+    return torch.get_float32_matmul_precision() != "highest"
+
+
+def _settings() -> tuple[Any, ...]:
+    return tuple(place.fp32_precision for place in _places())
+
+
+_switch = _Switch()
