@@ -26,6 +26,7 @@ __all__ = ["applies", "centred"]
 
 MANY = 16  # features, from which on a product should be worth its preparation
 PIECES = 3  # of 11 bits, as many as tf32 has: the square keeps more digits than float32
+ROUNDS, FAR = 2, 4.0  # of means; the squared distance from one, in mean ones, of what is left out
 LARGEST = 1e38  # a factor or a square beyond float32 still has to compare
 
 
@@ -45,7 +46,7 @@ def centred(call: Call) -> Call:
     # A query must not depend on a key that it does not see, not even by a rounding. The mean of the
     # keys will do where all queries see the same ones; elsewhere it is the mean of the queries.
     same = call.pattern in ("full", "lengths")
-    centre = _mean(call.k, used_k) if same else _mean(call.q, used_q)
+    centre = _centre(call.k, used_k) if same else _centre(call.q, used_q)
     q, k = _from(centre, call.q, used_q), _from(centre, call.k, used_k)
     p0 = call.p0.repeat(call.q.shape[0] // max(call.p0.shape[0], 1), 1).unsqueeze(1)
     square = (p0 * k.double().square()).sum(-1, keepdim=True).clamp(-LARGEST, LARGEST)
@@ -65,11 +66,23 @@ def _rows(x: Tensor, there: Tensor | None) -> tuple[Tensor, Tensor]:
     return finite & there, ~finite & there
 
 
+def _centre(x: Tensor, used: Tensor) -> Tensor:
+    """About the middle of some rows, [B, 1, h]; of none it is 0. No weight depends on it.
+
+    Of all the mean would do, but for a row far away: all others would lose digits to it. So the
+    mean is taken twice more, of those that are not farther from it than most.
+    """
+    x = x.detach().double()
+    found = _mean(x, used)
+    for _ in range(ROUNDS):
+        square = (x - found).square().sum(-1, keepdim=True)
+        near = square <= FAR * _mean(square, used)
+        found = _mean(x, used & near)
+    return found.float()  # from there a near number has an exact difference
+
+
 def _mean(x: Tensor, used: Tensor) -> Tensor:
-    """The mean of some rows, [B, 1, h]; of none it is 0. No weight depends on it: no gradient."""
-    total = torch.where(used, x.detach(), 0).sum(1, keepdim=True, dtype=torch.float64)
-    # rounded to float32: from there a near number has an exact difference
-    return (total / used.sum(1, keepdim=True).clamp_min(1)).to(x.dtype)
+    return torch.where(used, x, 0).sum(1, keepdim=True) / used.sum(1, keepdim=True).clamp_min(1)
 
 
 def _from(centre: Tensor, x: Tensor, used: Tensor) -> Tensor:

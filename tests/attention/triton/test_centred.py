@@ -233,3 +233,12 @@ def test_second_derivatives(device):
         found.append(torch.autograd.grad(first.square().sum(), (q, k, v)))
     for a, b in zip(*found, strict=True):
         torch.testing.assert_close(a, b, rtol=0, atol=NEAR)
+
+
+@pytest.mark.parametrize("far", [300.0, 1e5])
+def test_one_key_far_away_does_not_blur_the_others(far, device, small_tiles):
+    q, k, v = (x.to(device) for x in qkv(1, n=20, m=24, d=16, v=3))
+    k[0, 12] = far  # of no weight, and it would move a mean of all
+    got = attend(q, k, v, score=Gaussian(2.0), impl="triton", precision="tf32")
+    wanted = attend(q.double(), k.double(), v.double(), score=Gaussian(2.0), impl="reference")
+    assert (got.double() - wanted).abs().max() <= (1e-5 if device == "cpu" else 3e-2)
