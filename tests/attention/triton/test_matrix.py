@@ -281,3 +281,14 @@ def test_a_bilinear_score_of_two_widths(device, small_tiles):
     q, k, v = qkv(2, n=17, m=33, d=5, v=3, dtype=torch.float64)
     k = torch.cat((k, k[..., :2]), -1)
     Case(q, k, v, Bilinear(learned(5, 7)), Causal(), device=device).agree("triton", torch.float32)
+
+
+@pytest.mark.parametrize("size", [1e12, 1e20, 1e30])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+def test_gradients_of_a_huge_score_are_finite(size, dtype, device, small_tiles):
+    # the logarithm of its normaliser has 53 bits, and between it and the score lie thousands
+    q, k, v = (x.to(device, dtype) for x in qkv(1, n=17, m=20, d=4, v=3))
+    q[0, 3, 2] = size
+    given = [x.requires_grad_() for x in (q, k, v)]
+    out = attend(*given, score=Dot(1.0), impl="triton")
+    assert all(x.isfinite().all() for x in torch.autograd.grad(out.sum(), given))

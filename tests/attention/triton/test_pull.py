@@ -58,39 +58,68 @@ def gradients(q, k, v, w, mask):
     return out, torch.autograd.grad(out, given, torch.ones_like(out))
 
 
-@pytest.mark.parametrize("garbage", [float("nan"), float("inf"), -float("inf"), 40.0, 3e38])
+@pytest.mark.parametrize("garbage", [float("nan"), float("inf"), -float("inf"), 40.0, -1e30])
+@pytest.mark.parametrize("reach", REACH)
 @pytest.mark.parametrize("few", [True, False])
 def test_garbage_that_nobody_sees_sends_nothing(
-    few, garbage, triton, monkeypatch, device, small_tiles, kernels_for_parameters
+    few, reach, garbage, triton, monkeypatch, device, small_tiles, kernels_for_parameters
 ):
     if not few:
         monkeypatch.setattr(triton.operands, "FEW", -1)
     q, k, v = (x.to(device) for x in qkv(1, n=17, m=33, d=6, v=2))
-    q, k = 3 * q, 3 * k
-    w, mask = learned(6).float().to(device), Lengths(torch.tensor([20], device=device))
+    q, k = ((2 if reach == "usual" else 1) * REACH[reach] * x / x.abs().max() for x in (q, k))
+    lengths = torch.full((1, 17), 20, device=device)
+    lengths[0, 5] = 0  # a query that sees nothing
+    w, mask = learned(6).float().to(device), Lengths(lengths)
     out, found = gradients(q, k, v, w, mask)
-    k, v = k.clone(), v.clone()
-    k[0, 20:] = garbage
-    v[0, 20:] = garbage
+    q, k, v = q.clone(), k.clone(), v.clone()
+    k[0, 20:], v[0, 20:], q[0, 5] = garbage, garbage, garbage
     spoiled, with_garbage = gradients(q, k, v, w, mask)
     assert torch.equal(out, spoiled)
     for a, b in zip(found, with_garbage, strict=True):
         assert torch.equal(a, b)
+    assert not with_garbage[0][0, 5].any()
     assert not with_garbage[1][0, 20:].any()
     assert not with_garbage[2][0, 20:].any()
 
 
+@pytest.mark.parametrize("reach", REACH)
 def test_a_nan_reaches_those_who_see_it_and_nobody_else(
-    device, small_tiles, many_pairs, kernels_for_parameters
+    reach, device, small_tiles, many_pairs, kernels_for_parameters
 ):
     q, k, v = (x.to(device) for x in qkv(1, n=17, m=17, d=6, v=2))
-    q, k = 3 * q, 3 * k
+    q, k = ((2 if reach == "usual" else 1) * REACH[reach] * x / x.abs().max() for x in (q, k))
     w = learned(6).float().to(device)
     _, clean = gradients(q, k, v, w, Causal())
-    k = k.clone()
-    k[0, 9] = float("nan")
-    _, (dq, dk, _, dw) = gradients(q, k, v, w, Causal())
+    spoiled = k.clone()
+    spoiled[0, 9] = float("nan")
+    _, (dq, dk, _, dw) = gradients(q, spoiled, v, w, Causal())
     assert torch.equal(dq[0, :9], clean[0][0, :9])
     assert bool(dq[0, 9:].isnan().all())
     assert bool(dk[0, :10].isnan().all())
     assert bool(dw.isnan().all())
+    # a query's, too: others' slopes share a reciprocal with its own
+    spoiled = q.clone()
+    spoiled[0, 3] = float("nan")
+    _, (dq, dk, *_) = gradients(spoiled, k, v, w, Causal())
+    others = [i for i in range(17) if i != 3]
+    torch.testing.assert_close(dq[0, others], clean[0][0, others], rtol=1e-4, atol=1e-6)
+    assert bool(dq[0, 3].isnan().all())
+    assert bool(dk[0, :4].isnan().all())
+    torch.testing.assert_close(dk[0, 4:], clean[1][0, 4:], rtol=1e-4, atol=1e-6)
+
+
+def test_entries_in_groups_the_last_of_them_smaller(
+    triton, monkeypatch, device, small_tiles, many_pairs, kernels_for_parameters
+):
+    monkeypatch.setattr(triton.panels, "PANEL", 2 * 64 * 40)
+    case = a_case(
+        Additive(learned(6)), Lengths(torch.tensor([40, 7, 0, 33, 12])), 70, 40, d=6, batch=5,
+        device=device,
+    )  # fmt: skip
+    case.agree("triton", torch.float32)
+
+
+def test_many_features_far_from_zero_keep_their_digits(device, small_tiles, many_pairs):
+    case = a_case(Additive(learned(129)), None, 30, 40, d=129, batch=1, size=30.0, device=device)
+    case.agree("triton", torch.float32)

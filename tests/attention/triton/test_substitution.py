@@ -72,7 +72,7 @@ def test_what_nobody_sees_is_finite_row_by_row(garbage, triton, device, many_pai
     k[0, 20:] = garbage
     on = substituted(triton, q, k, v, Lengths(torch.full((1,), 20)))
     assert on.kind.tolist() == [2]
-    assert torch.equal(on.k_rows[0, 20:, :6], torch.ones_like(k[0, 20:]))
+    assert not on.k_rows[0, 20:].any()
     assert bool(on.k_rows.isfinite().all())
     assert not bool(on.k[0, :6, 20:33].isfinite().all()) or garbage == 40.0
 

@@ -72,8 +72,11 @@ def additive_tile(s, q, k, p0, kind, wide_n, wide_m, h, F: tl.constexpr):
                 part += tanh_pair(q + at * wide_n, k + at * wide_m, p0 + f, wide_n, wide_m)
             s += part
     else:  # q and k as they are
-        for f in range(h):
-            at = tl.cast(f, tl.int64)
-            x, y = tl.load(q + at * wide_n), tl.load(k + at * wide_m)
-            s += tl.load(p0 + f) * tanh(x + y)
+        for f0 in range(0, h, FEW):
+            part = tl.zeros_like(s)
+            for f in range(f0, tl.minimum(f0 + FEW, h)):
+                at = tl.cast(f, tl.int64)
+                x, y = tl.load(q + at * wide_n), tl.load(k + at * wide_m)
+                part += tl.load(p0 + f) * tanh(x + y)
+            s += part
     return s

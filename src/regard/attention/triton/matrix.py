@@ -128,6 +128,12 @@ def shifted(s, by, WIDE: tl.constexpr):
 
 
 @triton.jit
+def at_most_one(below):
+    """A weight from its logarithm. Of a score of 1e20 the normaliser is off by thousands."""
+    return tl.exp2(tl.minimum(below, 0.0, propagate_nan=tl.PropagateNan.ALL))
+
+
+@triton.jit
 def forward_tile(
     acc, total, top, q, k, v, table, dense, at_k, at_v, rows, first, last, low, high, n, m, d, dv,
     skm, skd, svm, svd, sdn, sdm, scale, least, keep_scale, tile,
@@ -322,9 +328,11 @@ def slopes_tile(
     if TABLE:
         there = (rows < n)[:, None] & (j < m)[None, :]
         s = s * scale + bias(table, rows[:, None], j[None, :], n, there)
-        p = tl.exp2(shifted(s, norm[:, None], WIDE))
+        p = at_most_one(shifted(s, norm[:, None], WIDE))
     elif WIDE:
-        p = tl.exp2(shifted(s * scale, norm[:, None], WIDE))
+        p = at_most_one(shifted(s * scale, norm[:, None], WIDE))
+    elif CAREFUL:
+        p = at_most_one(below(s, scale, norm[:, None], False, CAREFUL))
     else:
         p = tl.exp2(below(s, scale, norm[:, None], False, CAREFUL))
     likes = product(dout, tl.trans(values), PRECISION)
@@ -568,9 +576,11 @@ def keys_tile(
     if TABLE:
         there = there[None, :] & (j < m)[:, None]
         s = s * scale + bias(table, rows[None, :], j[:, None], n, there)
-        p = tl.exp2(shifted(s, norm[None, :], WIDE))
+        p = at_most_one(shifted(s, norm[None, :], WIDE))
     elif WIDE:
-        p = tl.exp2(shifted(s * scale, norm[None, :], WIDE))
+        p = at_most_one(shifted(s * scale, norm[None, :], WIDE))
+    elif CAREFUL:
+        p = at_most_one(below(s, scale, norm[None, :], False, CAREFUL))
     else:
         p = tl.exp2(below(s, scale, norm[None, :], False, CAREFUL))
     likes = product(v, tl.trans(douts), PRECISION)

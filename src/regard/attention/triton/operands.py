@@ -75,13 +75,17 @@ def operands_of(call: Call, *, rows: bool) -> Operands:
     else:
         by_row = (q.contiguous(), k.contiguous()) if rows else (q, k)
         by_feature = (_by_feature(q), _by_feature(k))
-    few = call.n * call.m <= FEW
+    few = _is_few(call)
     return Operands(kernels(call.phi), *by_feature, *by_row, p0, p1, kind, heads, is_additive, few)
 
 
 def _fours(h: int) -> int:
     """Features of the additive score, filled up: kernels take them four at a time."""
     return h + -h % 4
+
+
+def _is_few(call: Call) -> bool:
+    return call.n * call.m <= FEW
 
 
 def _row_width(h: int) -> int:
@@ -130,8 +134,8 @@ def _substituted(
         BH=power_of_two(h, 2),
     )
     by_feature, by_row = [], []
-    few = call.n * call.m <= FEW
-    for x, sign in ((q, 1.0), (k, -1.0)):
+    few = _is_few(call)
+    for x, sign, who in ((q, 1.0, seen[0]), (k, -1.0, seen[1])):
         size = x.shape[1]
         feature = memory.fresh(batch, wide, _filled(size), dtype=torch.float32, device=q.device)
         if not rows:
@@ -141,10 +145,12 @@ def _substituted(
         else:
             row = memory.fresh(batch, size, width, dtype=torch.float32, device=q.device)
         substitution.transform[(batch * triton.cdiv(size, 32),)](
-            *(x, kind, centre, feature, row, size, _filled(size), h, wide, width, sign),
+            *(x, x if who is None else who, kind, centre, feature, row, size, _filled(size)),
+            *(h, wide, width, sign),
             ROWS=32,
             BH=power_of_two(width if rows else wide, 2),
             TWICE=rows and not few,
+            SEEN=who is not None,
         )
         by_feature.append(feature)
         by_row.append(row)

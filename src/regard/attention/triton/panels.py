@@ -22,9 +22,9 @@ BUSY = 1024  # blocks of threads that keep a GPU busy
 BI, BJ = 4, 8  # rows and keys of a tile whose slopes are pulled to the queries
 KI, KJ = 8, 4  # and to the keys
 BLOCK = 128  # rows, and keys, of a block that pulls the additive score's to both
+PI, PJ = 8, 4  # of them, half the rows of a tile, and its keys
 GROUP = 32  # of them, whose sum float32 may hold: the sums of groups keep what they round off
 SPREAD = 256  # rows whose weights a block spreads over the values
-PI, PJ = 8, 4  # of them, half the rows and the keys of a tile
 
 
 def table_gradient(call: Call, lse: Tensor, dout: Tensor) -> Tensor | None:

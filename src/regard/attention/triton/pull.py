@@ -3,7 +3,7 @@
 A block of threads has ROWS queries and KEYS keys of a panel, a feature a thread, and goes through
 them a few at a time. Sums over keys, and those for w, stay in registers. Sums over queries are
 added to memory that nobody else writes to, in float64, a part for each block of queries; who calls
-adds up the parts. Nothing is exchanged between threads.
+adds up the parts.
 
 Two queries share a reciprocal: 1 / a = b / (a b). A pair then takes eleven instructions a feature
 where exponentials stand for q and k (kind 2), which is two fifths of a pass for each side.
@@ -138,6 +138,7 @@ def block(
         else:
             tl.store(at_dq + at_x, found_a, mask=here_a)
             tl.store(at_dq + at_x + BI * H, found_b, mask=here_b)
+        tl.debug_barrier()  # whoever wrote the sums over queries: all see them
     # tanh is 1 - 2 r; what the loss sends to the scores of a query adds up to 0, and so do the ones
     total = (sum_w.to(tl.float64) + more_w.to(tl.float64)) * (-2.0 if KIND == 2 else 1.0)
     tl.store(at_sums, total)

@@ -82,12 +82,13 @@ def decide(q_least, q_most, k_least, k_most, kind, centre, h, chunks_q, chunks_k
 
 @triton.jit
 def transform(
-    x, kind, centre, by_feature, by_row, n, wide_n, h, wide, width, sign,
-    ROWS: tl.constexpr, BH: tl.constexpr, TWICE: tl.constexpr,
+    x, seen, kind, centre, by_feature, by_row, n, wide_n, h, wide, width, sign,
+    ROWS: tl.constexpr, BH: tl.constexpr, TWICE: tl.constexpr, SEEN: tl.constexpr,
 ):  # fmt: skip
     """x [B, n, h] as kernels want it: [B, wide, wide_n], TWICE: and [B, n, width]; zeros behind.
 
-    Row by row, for slopes, an exponential beyond REACH is 1: nobody sees it, or has NaN for slopes.
+    Row by row, for slopes, what nobody sees is 0, and so is what is not finite: who sees that has
+    NaN for slopes anyway. Pairs share a reciprocal, and none may be told by another's garbage.
     """
     blocks = tl.cdiv(n, ROWS)
     entry = (tl.program_id(0) // blocks).to(tl.int64)
@@ -114,7 +115,10 @@ def transform(
     there = (i < n)[:, None] & (f < wide)[None, :]
     tl.store(by_feature + (entry * wide + f)[None, :] * wide_n + i[:, None], value, mask=there)
     if TWICE:
-        if the_kind == 2:
-            value = tl.where(value <= MOST, value, 1.0)
+        if the_kind > 0:
+            value = tl.where(value <= MOST, value, 0.0)
+            if SEEN:
+                used = tl.load(seen + entry * n + i, mask=i < n, other=0) != 0
+                value = tl.where(used[:, None], value, 0.0)
         there = (i < n)[:, None] & (f < width)[None, :]
         tl.store(by_row + (entry * n + i)[:, None] * width + f[None, :], value, mask=there)
