@@ -21,7 +21,7 @@ __all__ = ["FEATURES", "Operands", "operands_of", "score_tile"]
 
 FEATURES = 8  # up to here there are few: see ``features``
 LARGEST = 128  # side of a tile: a panel may start anywhere
-FEW = 1 << 12  # pairs of an entry, whose roundings do not average out
+FEW = 1 << 15  # pairs of an entry times features: roundings of so few do not average out
 FILL = 128  # rows laid out by feature end at a multiple of this: no tile reads behind the end
 
 
@@ -85,7 +85,7 @@ def _fours(h: int) -> int:
 
 
 def _is_few(call: Call) -> bool:
-    return call.n * call.m <= FEW
+    return call.n * call.m * call.q.shape[2] <= FEW
 
 
 def _row_width(h: int) -> int:

@@ -19,7 +19,7 @@ from regard.attention.triton.visible import spans
 
 __all__ = ["pull"]
 
-FINE = tl.constexpr(3)  # a kind of our own: q and k as they are, in float64
+EXACT = tl.constexpr(3)  # a kind of our own: q and k as they are, in float64
 
 
 @triton.jit
@@ -38,7 +38,16 @@ def exact(z):
 
 
 @triton.jit
-def slopes(xa, xb, y, dsa, dsb, KIND: tl.constexpr):
+def inverse(x, FINE: tl.constexpr):
+    """1 / x; FINE: to half a unit in the last place, for two instructions more."""
+    found = reciprocal(x)
+    if FINE:
+        found += found * (1.0 - x * found)
+    return found
+
+
+@triton.jit
+def slopes(xa, xb, y, dsa, dsb, KIND: tl.constexpr, FINE: tl.constexpr):
     """ds * tanh'(x + y), for kind 2 a quarter of it, and ds * tanh(x + y), for kind 2 of
     1 / (1 + exp(2 (x + y))), for two tiles of queries.
 
@@ -47,19 +56,19 @@ def slopes(xa, xb, y, dsa, dsb, KIND: tl.constexpr):
     if KIND == 2:
         ea, eb = xa * y, xb * y
         da, db = ea + 1.0, eb + 1.0
-        both = reciprocal(da * db)
+        both = inverse(da * db, FINE)
         ra, rb = db * both, da * both
         va, vb = dsa * ra, dsb * rb
         sa, sb = va * (ea * ra), vb * (eb * rb)  # not r - r^2, which cancels
     elif KIND == 1:
         da, db = xa * y + 1.0, xb * y + 1.0
-        both = reciprocal(da * db)
+        both = inverse(da * db, FINE)
         ra, rb = db * both, da * both
         va, vb = sent(dsa, (xa + y) * ra), sent(dsb, (xb + y) * rb)
         rest = 1.0 - y * y
         sa, sb = sent(dsa, (ra * rest) * ra), sent(dsb, (rb * rest) * rb)
         sa, sb = sa * (1.0 - xa * xa), sb * (1.0 - xb * xb)
-    elif KIND == FINE:
+    elif KIND == EXACT:
         ta, ra = exact(xa.to(tl.float64) + y.to(tl.float64))
         tb, rb = exact(xb.to(tl.float64) + y.to(tl.float64))
         va, vb = sent(dsa, ta), sent(dsb, tb)
@@ -79,7 +88,7 @@ def finished(total, factor):
 @triton.jit
 def block(
     at_q, at_k, at_ds, at_dq, at_dk, at_sums, w, rows, keys, stride,
-    KIND: tl.constexpr, EVEN: tl.constexpr, H: tl.constexpr,
+    KIND: tl.constexpr, FINE: tl.constexpr, EVEN: tl.constexpr, H: tl.constexpr,
     BI: tl.constexpr, BJ: tl.constexpr, BH: tl.constexpr, ROWS: tl.constexpr, KEYS: tl.constexpr,
     GROUP: tl.constexpr,
 ):  # fmt: skip
@@ -116,7 +125,7 @@ def block(
                     y = tl.load(at_k + c * H, mask=there[:, None], other=0.0)
                     old = tl.load(at_dk + c * H, mask=there[:, None], other=0.0)
                 sa, sb, va, vb = slopes(
-                    xa, xb, y[None, :, :], dsa[:, :, None], dsb[:, :, None], KIND
+                    xa, xb, y[None, :, :], dsa[:, :, None], dsb[:, :, None], KIND, FINE
                 )
                 part_a += tl.sum(sa, 1)
                 part_b += tl.sum(sb, 1)
@@ -148,9 +157,9 @@ def block(
 def pull(
     q, k, p0, kind, lo, hi, ds, dq, dk, sums, n, m, h, per_mask, heads, e_first, i_first, i_count,
     j_first, j_count, entries, zero,
-    SPANS: tl.constexpr, FEW: tl.constexpr, EVEN: tl.constexpr, H: tl.constexpr,
-    BI: tl.constexpr, BJ: tl.constexpr, BH: tl.constexpr, ROWS: tl.constexpr, KEYS: tl.constexpr,
-    GROUP: tl.constexpr,
+    SPANS: tl.constexpr, FEW: tl.constexpr, FINE: tl.constexpr, EVEN: tl.constexpr,
+    H: tl.constexpr, BI: tl.constexpr, BJ: tl.constexpr, BH: tl.constexpr, ROWS: tl.constexpr,
+    KEYS: tl.constexpr, GROUP: tl.constexpr,
 ):  # fmt: skip
     """dq[blocks of keys, entry, i, f] and sums[blocks of keys, entry, blocks of queries, f] for w
     are written, dk[blocks of queries, entry, j, f] is added to.
@@ -192,20 +201,20 @@ def pull(
     elif FEW:
         block(
             at_q, at_k, at_ds, at_dq, at_dk, at_sums, w, rows, keys, j_count,
-            FINE, EVEN, H, BI, BJ, BH, ROWS, KEYS, GROUP,
+            EXACT, FINE, EVEN, H, BI, BJ, BH, ROWS, KEYS, GROUP,
         )  # fmt: skip
     elif the_kind == 2:
         block(
             at_q, at_k, at_ds, at_dq, at_dk, at_sums, w, rows, keys, j_count,
-            2, EVEN, H, BI, BJ, BH, ROWS, KEYS, GROUP,
+            2, FINE, EVEN, H, BI, BJ, BH, ROWS, KEYS, GROUP,
         )  # fmt: skip
     elif the_kind == 1:
         block(
             at_q, at_k, at_ds, at_dq, at_dk, at_sums, w, rows, keys, j_count,
-            1, EVEN, H, BI, BJ, BH, ROWS, KEYS, GROUP,
+            1, FINE, EVEN, H, BI, BJ, BH, ROWS, KEYS, GROUP,
         )  # fmt: skip
     else:
         block(
             at_q, at_k, at_ds, at_dq, at_dk, at_sums, w, rows, keys, j_count,
-            0, EVEN, H, BI, BJ, BH, ROWS, KEYS, GROUP,
+            0, FINE, EVEN, H, BI, BJ, BH, ROWS, KEYS, GROUP,
         )  # fmt: skip
