@@ -1,5 +1,3 @@
-# mypy: ignore-errors
-# ruff: noqa: ANN001, ANN201, ANN202, PLR0912
 """What a step of the recurrence does between its products, on a GPU: looking, and the gates.
 
 In torch's operations a step writes and reads query + keys, their tanh and more, each as large as
