@@ -1,3 +1,5 @@
+"""In which precision the decoder multiplies, and that torch's own setting is put back."""
+
 import pytest
 import torch
 

@@ -21,7 +21,7 @@ PANEL = 5 << 20  # pairs whose weights and slopes exist at once
 BUSY = 1024  # blocks of threads that keep a GPU busy
 BI, BJ = 4, 8  # rows and keys of a tile whose slopes are pulled to the queries
 KI, KJ = 8, 4  # and to the keys
-FEW = 1 << 12  # pairs of an entry, up to which the slopes of tanh are divided to half a unit
+FINE = 1 << 12  # pairs of an entry, up to which the slopes of tanh are divided to half a unit
 BLOCK = 128  # rows, and keys, of a block that pulls the additive score's to both
 PI, PJ = 8, 4  # of them, half the rows of a tile, and its keys
 GROUP = 32  # of them, whose sum float32 may hold: the sums of groups keep what they round off
@@ -275,7 +275,7 @@ class Panels:
             *(self.n, self.m, on.h, beside.per_mask, on.heads, e0, i0, rs, j0, cs, entries, 0),
             SPANS=beside.flags["SPANS"],
             FEW=on.few,
-            FINE=self.n * self.m <= FEW,
+            FINE=self.n * self.m <= FINE,
             EVEN=rs % BLOCK == 0 and cs % BLOCK == 0,
             H=width,
             BI=PI,
