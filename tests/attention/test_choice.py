@@ -2,7 +2,18 @@ import pytest
 import torch
 from torch.autograd import forward_ad
 
-from regard import Causal, Dot, Gaussian, ImplError, Lengths, Slope, Window, explain
+from regard import (
+    Additive,
+    Causal,
+    Cosine,
+    Dot,
+    Gaussian,
+    ImplError,
+    Lengths,
+    Slope,
+    Window,
+    explain,
+)
 from regard.attention.choice import Choice, choose
 from regard.scores import Score
 from regard.testing import qkv
@@ -41,6 +52,26 @@ def test_a_call_that_wants_gradients_goes_where_they_are_exact():
     assert explain(q.clone().requires_grad_(), k, v).impl == "cpu"
     with torch.no_grad():
         assert explain(q.clone().requires_grad_(), k, v).impl == "native"
+
+
+@pytest.mark.parametrize(
+    ("options", "impl"),
+    [
+        ({}, "reference"),
+        ({"score": Cosine()}, "reference"),
+        ({"score": Dot() + Slope(torch.tensor(0.5))}, "reference"),
+        ({"mask": Lengths([3] * 64)}, "reference"),
+        ({"dropout": 0.1}, "cpu"),
+        ({"score": Gaussian()}, "cpu"),
+        ({"score": Additive(torch.ones(16))}, "cpu"),
+        ({"grad": False}, "native"),
+        ({"grad": False, "mask": Causal(1)}, "cpu"),
+    ],
+)
+def test_products_over_sentences_are_learned_by_the_reference(options, impl):
+    given = {"score": Dot(), "mask": None, "dropout": 0.0, "grad": True, **options}
+    assert choose(*qkv(64, n=32, m=32, d=16, v=16), impl="auto", **given).impl == impl
+    assert choose(*qkv(64, n=32, m=33, d=16, v=16), impl="auto", **given).impl in ("cpu", "native")
 
 
 def test_a_small_call_waits_for_no_compiler():

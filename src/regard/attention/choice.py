@@ -14,7 +14,8 @@ from regard.attention.modes import is_transformed
 from regard.errors import ImplError, ValueRangeError
 from regard.masks import Mask
 from regard.optional import has
-from regard.scores import Dot, Score
+from regard.scores import Bilinear, Cosine, Dot, Score
+from regard.scores.base import Biased
 
 __all__ = ["Choice", "Impl", "choose", "why_not_triton"]
 
@@ -29,6 +30,11 @@ WIDEST = 512  # features of queries, keys and values that a tile on the GPU has 
 # Below this many pair-features (scores times the width of what is compared) the reference is done
 # before a kernel has been called, and no compiler is waited for.
 MATERIALISE_UP_TO = 1 << 16
+
+# Keys up to which the reference is the fastest on a CPU where a product's gradients are wanted: a
+# kernel's tile has room for 128, and sentences are short. At 32 keys it is 1.0 to 2.7 times as
+# fast, at 8 2.2 to 6.7 times; under dropout, whose mask it writes out, it is slower from 16 on.
+SENTENCE = 32
 
 
 # Keys beyond which torch's kernel is left alone: it adds up weights and values in float32, and the
@@ -162,6 +168,11 @@ def _no_triton(q: Tensor) -> str:
     return ""
 
 
+def _is_product(score: Score) -> bool:
+    """Whether a score is a matrix product, with or without a bias."""
+    return isinstance(score.score if isinstance(score, Biased) else score, Dot | Bilinear | Cosine)
+
+
 def _few_of_a_kind(*lengths: int) -> bool:
     """Whether lengths are such as a program has few of."""
     return all(x >= LONG and x % ROUND == 0 for x in lengths)
@@ -203,14 +214,16 @@ def choose(
     refused: tuple[tuple[str, str], ...] = ()
     for name in FUSED:
         why = _refusal(name, q, k, v, score, mask, dropout)
-        why = why or _better_not(name, q, k, v, score, grad=grad)
+        why = why or _better_not(name, q, k, v, score, dropout, grad=grad)
         if not why:
             return Choice(name, f"the fastest that takes this call on {q.device}", refused)
         refused = (*refused, (name, why))
     return Choice("reference", f"nothing faster takes this call on {q.device}", refused)
 
 
-def _better_not(impl: str, q: Tensor, k: Tensor, v: Tensor, score: Score, *, grad: bool) -> str:
+def _better_not(
+    impl: str, q: Tensor, k: Tensor, v: Tensor, score: Score, dropout: float, *, grad: bool
+) -> str:
     """Why an implementation that can run a call should not, unless it is asked for by name."""
     n, m = q.shape[-2], k.shape[-2]
     match impl:
@@ -218,6 +231,8 @@ def _better_not(impl: str, q: Tensor, k: Tensor, v: Tensor, score: Score, *, gra
             size = q.shape[:-1].numel() * m * max(q.shape[-1], 1)
             if size <= MATERIALISE_UP_TO:
                 return f"{size:,} pair-features are done before a kernel has started"
+            if grad and not dropout and m <= SENTENCE and _is_product(score):
+                return f"gradients over m={m} keys are plain products, its tiles have room for 128"
         case "native":
             if m > TORCH_ADDS_UP_TO:
                 return f"its float32 sums over m={m} keys would lose digits"
