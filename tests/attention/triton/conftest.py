@@ -98,8 +98,9 @@ def small_tiles(triton, monkeypatch):
 
 @pytest.fixture
 def many_pairs(triton, monkeypatch):
-    """As if there were too many pairs for slopes in float64: what stands for q and k is used."""
+    """As if there were too many pairs for slopes in float64, and for sums with care."""
     monkeypatch.setattr(triton.operands, "FEW", -1)
+    monkeypatch.setattr(triton.operands, "CAREFUL", -1)
 
 
 @pytest.fixture

@@ -70,13 +70,25 @@ def test_the_gradients_of_parameters_come_from_the_kernels_too(
     case.agree("triton", torch.float32, gradients=8.0)
 
 
+@pytest.mark.parametrize("careful", [True, False])
 @pytest.mark.parametrize("size", [0.3, 3.0, 10.0])
-def test_additive_agrees_whatever_the_size_of_its_inputs(size, device, small_tiles):
+def test_additive_agrees_whatever_the_size_of_its_inputs(
+    size, careful, device, small_tiles, triton, monkeypatch
+):
+    if not careful:
+        monkeypatch.setattr(triton.operands, "CAREFUL", -1)
     # tanh of each, exponentials, tanh of the sum
     for away in (0.0, 30.0):
         q, k, v = qkv(1, n=17, m=33, d=6, v=2, dtype=torch.float64)
         case = Case(q * size + away, k * size - away, v, ADDITIVE, device=device)
         case.agree("triton", torch.float32)
+
+
+@pytest.mark.parametrize(("size", "seed"), [(0.5, 24), (1.0, 7), (2.0, 14)])
+def test_additive_scores_near_a_hundred_keep_their_digits(size, seed, device):
+    q, k, v = qkv(1, n=20, m=100, d=200, v=2, dtype=torch.float64, seed=seed)
+    score = Additive(3 * learned(200, seed=seed))
+    Case(q * size, k * size, v, score, device=device).agree("triton", torch.float32)
 
 
 @pytest.mark.parametrize("score", ["gaussian", "laplacian", "cauchy", "epanechnikov"])

@@ -55,6 +55,10 @@ CHECKS = {
     ],
     "additive-wide": lambda: [(a_case(Additive(learned(12)), None, 17, 33, d=12), torch.float32)],
     "additive-few": lambda: [(a_case(Additive(learned(5)), BOTH, 17, 40), torch.float32)],
+    "additive-deep": lambda: [(a_case(Additive(learned(40)), None, 17, 33, d=40), torch.float32)],
+    "additive-careful": lambda: [
+        (a_case(Additive(learned(40)), None, 17, 33, d=40), torch.float32)
+    ],
 }
 LONG = {"whole-long": "whole", "features-long": "features-whole"}
 
@@ -186,6 +190,10 @@ MUTANTS = {
     "a sum over the keys of a thread alone": (
         "tile", "tl.sum(tl.sum(x, 1), 2)", "tl.max(tl.sum(x, 1), 2)", "additive-wide",
     ),
+    "some features forgotten": ("additive", "s = s + part", "s = part", "additive-deep"),
+    "some features forgotten, with care": (
+        "additive", "s, rest = added(s, rest, part)", "s, rest = part, rest", "additive-careful",
+    ),
     "a centre with the wrong sign": ("substitution", ".to(tl.float64) * sign", ".to(tl.float64)",
         "additive",
     ),
@@ -222,8 +230,9 @@ def modules(name, right, wrong):
 def check(name, triton, monkeypatch, device):
     """Raise AssertionError unless the output and every gradient are right."""
     monkeypatch.setattr(triton.dot, "FEW", -1)  # half precision is not widened
-    if name != "additive-few":
+    if name not in {"additive-few", "additive-careful"}:
         monkeypatch.setattr(triton.operands, "FEW", -1)  # nor are slopes computed in float64
+        monkeypatch.setattr(triton.operands, "CAREFUL", -1)  # or sums made with care
     if name in LONG:
         monkeypatch.setattr(triton.beside, "LONG", 8)
     for case, dtype in CHECKS[LONG.get(name, name)]():

@@ -9,11 +9,12 @@ from __future__ import annotations
 import triton
 import triton.language as tl
 
-from regard.attention.triton.elementary import reciprocal, tanh
+from regard.attention.triton.elementary import added, reciprocal, tanh
 
 __all__ = ["additive_tile"]
 
 FEW = tl.constexpr(16)  # features whose sum float32 may hold
+FEWER = tl.constexpr(8)  # the same where care is taken
 
 
 @triton.jit
@@ -48,35 +49,49 @@ def tanh_pair(at_q, at_k, p0, wide_n, wide_m):
 
 
 @triton.jit
-def additive_tile(s, q, k, p0, kind, wide_n, wide_m, h, F: tl.constexpr):
+def with_part(s, rest, part, CAREFUL: tl.constexpr):
+    """s + part; CAREFUL: and what its rounding takes away, beside what was taken before."""
+    if CAREFUL:
+        s, rest = added(s, rest, part)
+    else:
+        s = s + part
+    return s, rest
+
+
+@triton.jit
+def additive_tile(s, q, k, p0, kind, wide_n, wide_m, h, F: tl.constexpr, CAREFUL: tl.constexpr):
     """Sum of w tanh(q + k): see ``substitution``, which says in ``kind`` what q and k are now.
 
     Two fractions are added over one denominator: one reciprocal serves two features. Four are
     loaded at a time, and h is a multiple of that. Some are added up, and then these sums, so that
-    roundings do not pile up.
+    roundings do not pile up; CAREFUL: with what rounding takes away.
     """
+    few: tl.constexpr = FEWER if CAREFUL else FEW
+    rest = tl.zeros_like(s)
     if kind == 2:  # exp(2 q), exp(2 k): (E F - 1) / (E F + 1)
-        for f0 in range(0, h, FEW):
+        for f0 in range(0, h, few):
             part = tl.zeros_like(s)
-            for f in range(f0, tl.minimum(f0 + FEW, h), 4):
+            for f in range(f0, tl.minimum(f0 + few, h), 4):
                 at_q, at_k = q + tl.cast(f, tl.int64) * wide_n, k + tl.cast(f, tl.int64) * wide_m
                 part += exp_pair(at_q, at_k, p0 + f, wide_n, wide_m, F)
                 at_q, at_k = at_q + 2 * wide_n, at_k + 2 * wide_m
                 part += exp_pair(at_q, at_k, p0 + f + 2, wide_n, wide_m, F)
-            s += part
+            s, rest = with_part(s, rest, part, CAREFUL)
     elif kind == 1:  # tanh q, tanh k: (A + B) / (1 + A B)
-        for f0 in range(0, h, FEW):
+        for f0 in range(0, h, few):
             part = tl.zeros_like(s)
-            for f in range(f0, tl.minimum(f0 + FEW, h), 2):
+            for f in range(f0, tl.minimum(f0 + few, h), 2):
                 at = tl.cast(f, tl.int64)
                 part += tanh_pair(q + at * wide_n, k + at * wide_m, p0 + f, wide_n, wide_m)
-            s += part
+            s, rest = with_part(s, rest, part, CAREFUL)
     else:  # q and k as they are
-        for f0 in range(0, h, FEW):
+        for f0 in range(0, h, few):
             part = tl.zeros_like(s)
-            for f in range(f0, tl.minimum(f0 + FEW, h)):
+            for f in range(f0, tl.minimum(f0 + few, h)):
                 at = tl.cast(f, tl.int64)
                 x, y = tl.load(q + at * wide_n), tl.load(k + at * wide_m)
                 part += tl.load(p0 + f) * tanh(x + y)
-            s += part
+            s, rest = with_part(s, rest, part, CAREFUL)
+    if CAREFUL:
+        s += tl.where(tl.abs(rest) < float("inf"), rest, 0.0)  # infinities leave no rest
     return s

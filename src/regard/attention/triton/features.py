@@ -119,12 +119,15 @@ def score_tile(
     q, k, p0, p1, kind, i0, j0, wide_n, wide_m, h,
     BM: tl.constexpr, BN: tl.constexpr, F: tl.constexpr, ADDITIVE: tl.constexpr,
 ):  # fmt: skip
-    """The sum over features of phi, for a tile; rows of q and k are filled up to whole tiles."""
+    """The sum over features of phi, for a tile; rows of q and k are filled up to whole tiles.
+
+    ADDITIVE: 0 for any formula, 1 for the additive score, 2 for that with care.
+    """
     at_q = q + i0 + of_rows(rows_within(BM, F), F)
     at_k = k + j0 + of_keys(keys_within(BN, F), F)
     s = no_scores(BM, BN, F)
     if ADDITIVE:
-        s = additive_tile(s, at_q, at_k, p0, kind, wide_n, wide_m, h, F)
+        s = additive_tile(s, at_q, at_k, p0, kind, wide_n, wide_m, h, F, ADDITIVE == 2)
     else:
         s = summed(s, at_q, at_k, p0, p1, wide_n, wide_m, h)
     return s

@@ -22,6 +22,7 @@ __all__ = ["FEATURES", "Operands", "operands_of", "score_tile"]
 FEATURES = 8  # up to here there are few: see ``features``
 LARGEST = 128  # side of a tile: a panel may start anywhere
 FEW = 1 << 15  # pairs of an entry times features: roundings of so few do not average out
+CAREFUL = 1 << 18  # pairs of an entry: where there are more, the largest of their errors is no luck
 FILL = 128  # rows laid out by feature end at a multiple of this: no tile reads behind the end
 
 
@@ -40,6 +41,7 @@ class Operands:
     heads: int
     additive: bool
     few: bool  # then rows of the additive score are q and k as they are
+    careful: bool  # then its sums are made with care
 
     @property
     def wide(self) -> tuple[int, int]:
@@ -50,6 +52,11 @@ class Operands:
     def h(self) -> int:
         """How many features, of the additive score filled up to a multiple of four."""
         return self.q.shape[1]
+
+    @property
+    def score_kind(self) -> int:
+        """Which sum a tile of scores is: see ``score_tile`` in ``features``."""
+        return (2 if self.careful else 1) if self.additive else 0
 
     @property
     def row_width(self) -> int:
@@ -75,8 +82,11 @@ def operands_of(call: Call, *, rows: bool) -> Operands:
     else:
         by_row = (q.contiguous(), k.contiguous()) if rows else (q, k)
         by_feature = (_by_feature(q), _by_feature(k))
-    few = _is_few(call)
-    return Operands(kernels(call.phi), *by_feature, *by_row, p0, p1, kind, heads, is_additive, few)
+    careful = call.n * call.m <= CAREFUL  # of an entry: its batch decides nothing
+    return Operands(
+        *(kernels(call.phi), *by_feature, *by_row, p0, p1, kind, heads),
+        *(is_additive, _is_few(call), careful),
+    )
 
 
 def _fours(h: int) -> int:

@@ -61,7 +61,7 @@ class Panels:
             *(e_first, i_first, i_count, j_first, j_count),
             **flags,
             **tile,
-            ADDITIVE=on.additive,
+            ADDITIVE=on.score_kind,
         )
 
     def weights(self, rows: slice, cols: slice) -> Tensor:

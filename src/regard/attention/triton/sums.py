@@ -40,6 +40,6 @@ def forward(call: Call, *, values: bool, entropy: bool = False) -> tuple[Tensor,
         DV=1 if width == 1 else power_of_two(f),
         LONG=m > shared.LONG,
         MODE=mode,
-        ADDITIVE=on.additive,
+        ADDITIVE=on.score_kind,
     )
     return out, lse
