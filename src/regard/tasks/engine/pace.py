@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -20,11 +21,24 @@ class Pace:
     def __init__(self) -> None:
         self.tokens = 0
         self._start = self._lap = time.perf_counter()
+        self._marks: deque[tuple[int, float]] = deque([(0, 0.0)])  # steps done, and after how long
 
     @property
     def seconds(self) -> float:
         """Since the beginning, without the pauses."""
         return time.perf_counter() - self._start
+
+    def of_a_step(self, done: int) -> float:
+        """Seconds that a step takes: the mean of the later half of those done, at least one.
+
+        The first ones wait for compilers, and would promise days.
+        """
+        if done > self._marks[-1][0]:
+            self._marks.append((done, self.seconds))
+        while len(self._marks) > 2 and 2 * self._marks[1][0] <= done:  # noqa: PLR2004 - one stays
+            self._marks.popleft()
+        (first, since), (last, now) = self._marks[0], self._marks[-1]
+        return (now - since) / max(last - first, 1)
 
     @property
     def speed(self) -> float:

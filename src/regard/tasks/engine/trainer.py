@@ -169,7 +169,7 @@ class Trainer:
         done = p.step - self._first_step
         left = self._ends - time.monotonic()
         if done:
-            left = min(left, self._pace.seconds / done * max(p.total - p.step, 0))
+            left = min(left, self._pace.of_a_step(done) * max(p.total - p.step, 0))
         loss, speed = self._shown
         pace = "" if speed is None else f"{speed:,.0f} {self.task.unit}/s"
         score = ""
