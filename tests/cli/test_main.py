@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+import warnings
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
@@ -117,6 +118,20 @@ def test_an_error_is_one_line_and_an_exit_code(verb, error, code, message, capsy
     assert main(["fake"]) == code
     said = capsys.readouterr()
     assert (said.out, said.err) == ("", message)
+
+
+@pytest.mark.filterwarnings("default")
+def test_a_warning_is_one_line_without_its_place_in_the_code(verb, capsys):
+    def run(args):
+        warnings.warn("take\n  care", UserWarning, stacklevel=1)
+        return 0
+
+    verb(run)
+    # pytest puts a function of its own there
+    usual = warnings.showwarning
+    assert main(["fake"]) == 0
+    assert capsys.readouterr().err == "regard: take care\n"
+    assert warnings.showwarning is usual
 
 
 def test_a_fault_of_ours_is_not_hidden(verb):

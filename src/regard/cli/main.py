@@ -14,6 +14,7 @@ from __future__ import annotations
 import argparse
 import io
 import sys
+import warnings
 from collections.abc import Sequence
 from importlib import import_module
 from typing import NoReturn
@@ -90,7 +91,7 @@ def _code(words: Sequence[str]) -> int:
         return done.code if isinstance(done.code, int) else OK
 
 
-def _one_line(error: Exception) -> str:
+def _one_line(error: Warning | Exception | str) -> str:
     text = " ".join(str(error).split())
     if isinstance(error, OSError) and error.strerror:
         text = error.strerror  # without "[Errno 13]"
@@ -98,6 +99,11 @@ def _one_line(error: Exception) -> str:
             text = f"{error.filename}: {text}"
     # a name may hold line breaks or a terminal's commands
     return "".join(letter if letter.isprintable() else repr(letter)[1:-1] for letter in text)
+
+
+def _warned(message: Warning | str, *_: object, **__: object) -> None:
+    """A warning as one line: where in the code it was given is nothing to who typed a command."""
+    complain(_one_line(message))
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -110,6 +116,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     if isinstance(sys.stdout, io.TextIOWrapper):
         # a path need not be printable in the terminal's encoding, or in any
         sys.stdout.reconfigure(errors="backslashreplace")
+    usual, warnings.showwarning = warnings.showwarning, _warned
     try:
         code = _code(sys.argv[1:] if argv is None else argv)
         sys.stdout.flush()  # here, where a full disk can still be told
@@ -120,5 +127,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except (RegardError, OSError) as error:
         complain(_one_line(error))
         code = WRONG
+    finally:
+        warnings.showwarning = usual
     let_go()
     return code
