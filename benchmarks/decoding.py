@@ -3,29 +3,50 @@
 Both ways go through the same search and must find the same tokens before they are timed: ours
 remembers what it has read and written, the other runs the network over the source and the whole
 prefix for each next token. The weights are random, so lengths are given: those of short everyday
-sentences, Chinese into English. Prints a table and, last, a line of JSON.
+sentences, Chinese into English. With ``--data`` the models that come with the package translate
+the sources of a file of pairs, end to end. How many sentences come out otherwise is counted:
+roundings decide between two translations that are as likely. ``--out`` keeps the rows.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from pathlib import Path
 from time import perf_counter
 from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
 
+from benchmarks.bars import Faster, speedups
 from benchmarks.environment import describe, use_cores
+from benchmarks.records import Row, append, quantiles
 from regard.models import Bahdanau, BahdanauConfig, Transformer, TransformerConfig
+from regard.tasks.pairs import read_pairs
+from regard.tasks.translation import Translator
 from regard.tasks.translation.search import Found, Scorer, search
+from regard.tasks.translation.translator import shipped_models
 from regard.tasks.vocabulary import EOS
 
-__all__ = ["MODELS", "Forced", "Sentences", "WholePrefix", "main", "sentences", "translate"]
+__all__ = [
+    "BAR",
+    "MODELS",
+    "WHOLE",
+    "Forced",
+    "Sentences",
+    "WholePrefix",
+    "main",
+    "sentences",
+    "translate",
+]
 
 VOCAB = 8000
-BAR = 5.0
+FEW = 20  # sentences that both ways must translate alike before they are timed
+WHOLE = "whole prefix"
+Way = Callable[[int], list[Any]]  # translates the first so many sentences
+BAR = Faster(WHOLE, 5.0)
 MODELS = {
     "transformer": lambda: Transformer(
         TransformerConfig(
@@ -68,7 +89,7 @@ class WholePrefix:
     """A model that remembers nothing: each step runs it over the source and the whole prefix."""
 
     def __init__(self, model: Transformer | Bahdanau) -> None:
-        self.model = model
+        self.model, self.out = model, model.out
 
     def start(self, source: Tensor, source_lens: Tensor) -> _Prefix:
         """Nothing is read yet."""
@@ -118,10 +139,53 @@ def translate(scorer: Scorer, given: Sentences, beam: int, together: int) -> lis
     return found
 
 
-def _seconds(scorer: Scorer, given: Sentences, beam: int, together: int) -> float:
-    start = perf_counter()
-    translate(scorer, given, beam, together)
-    return perf_counter() - start
+def _check(name: str, beam: int, ways: Mapping[str, Way]) -> None:
+    """Both ways write the same, for a few of the sentences."""
+    ours, whole = (way(FEW) for way in ways.values())
+    if ours != whole:
+        msg = f"{name}, beam {beam}: the two ways do not write the same"
+        raise SystemExit(msg)
+
+
+def _timed(ways: Mapping[str, Way], count: int, rounds: int) -> tuple[dict[str, list[float]], int]:
+    """Milliseconds of each way in each round, in turns; and how many sentences differ."""
+    times: dict[str, list[float]] = {way: [] for way in ways}
+    wrote: dict[str, list[Any]] = {}
+    for _ in range(rounds):
+        for way, run in ways.items():
+            start = perf_counter()
+            wrote[way] = run(count)
+            times[way].append(1e3 * (perf_counter() - start))
+    ours, whole = wrote.values()
+    return times, sum(a != b for a, b in zip(ours, whole, strict=True))
+
+
+def _drawn(name: str, beam: int, count: int, together: int) -> dict[str, Way]:
+    """A model with random weights on random sentences."""
+    torch.manual_seed(0)
+    model = MODELS[name]().eval()
+    given = sentences(count)
+
+    def run(scorer: Scorer, first: int) -> list[Any]:
+        some = Sentences(*(x[:first] for x in given))
+        return [x.tokens for x in translate(scorer, some, beam, together)]
+
+    return {"ours": partial(run, model), WHOLE: partial(run, WholePrefix(model))}
+
+
+def _real(name: str, beam: int, texts: Sequence[str]) -> dict[str, Way]:
+    """A model that comes with the package on real sentences, batched as it does that itself."""
+    ways = {}
+    for way in ("ours", WHOLE):
+        translator = Translator.load(name)
+        if way == WHOLE:
+            translator.model = WholePrefix(translator.model)  # type: ignore[assignment]
+
+        def run(first: int, translator: Translator = translator) -> list[Any]:
+            return [x.text for x in translator(texts[:first], beam=beam)]
+
+        ways[way] = run
+    return ways
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -129,35 +193,49 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--sentences", type=int, default=1000, help="how many (default: 1000)")
     parser.add_argument("--together", type=int, default=100, help="in a batch (default: 100)")
+    parser.add_argument("--data", type=Path, help="pairs: their sources, with the shipped models")
     parser.add_argument("--beam", type=int, action="append", help="default: 1 and 4")
-    parser.add_argument("--only", choices=tuple(MODELS), help="one model")
-    parser.add_argument("--rounds", type=int, default=3, help="the best counts (default: 3)")
+    parser.add_argument("--only", help="one model")
+    parser.add_argument("--rounds", type=int, default=3, help="the median counts (default: 3)")
     parser.add_argument("--cores", type=int, default=2, help="how many to use (default: 2)")
+    parser.add_argument("--out", type=Path, help="where rows go (default: nowhere)")
     asked = parser.parse_args(arguments)
     use_cores(asked.cores)
-    given, rows = sentences(asked.sentences), []
-    print(f"{'model':12} {'beam':>4} {'step by step':>13} {'whole prefix':>13} {'ratio':>6}")
-    for name in MODELS if asked.only is None else (asked.only,):
-        torch.manual_seed(0)
-        model = MODELS[name]().eval()
-        ways = {"ours": model, "whole": WholePrefix(model)}
+    texts = [pair.source for pair in read_pairs(asked.data).pairs] if asked.data else []
+    texts = texts[: asked.sentences]
+    where, count = describe(), len(texts) or asked.sentences
+    print(f"{'model':15} {'beam':>4} {'step by step':>13} {WHOLE:>13} {'ratio':>6} {'differ':>6}")
+    for name in (shipped_models() if texts else MODELS) if asked.only is None else (asked.only,):
         for beam in asked.beam or (1, 4):
-            few = Sentences(*(x[:20] for x in given))
-            ours, whole = ([x.tokens for x in translate(w, few, beam, 20)] for w in ways.values())
-            if ours != whole:
-                msg = f"{name}, beam {beam}: the two ways do not write the same"
-                raise SystemExit(msg)
-            times: dict[str, list[float]] = {way: [] for way in ways}
-            for _ in range(asked.rounds):
-                for way, scorer in ways.items():
-                    times[way].append(_seconds(scorer, given, beam, asked.together))
-            best = {way: min(found) for way, found in times.items()}
-            ratio = best["whole"] / best["ours"]
-            seconds = f"{best['ours']:11.2f} s {best['whole']:11.2f} s"
-            print(f"{name:12} {beam:4} {seconds} {ratio:6.1f}", flush=True)
-            rows.append({"model": name, "beam": beam, "seconds": best, "ratio": round(ratio, 2)})
-    shape = {"sentences": asked.sentences, "together": asked.together, "bar": BAR}
-    print(json.dumps({"measured": rows, **shape, **describe()}))
+            drawn = (beam, count, asked.together)
+            ways = _real(name, beam, texts) if texts else _drawn(name, *drawn)
+            _check(name, beam, ways)
+            times, differ = _timed(ways, count, asked.rounds)
+            rows = []
+            for way, rounds in times.items():
+                low, middle, high = quantiles(rounds)
+                rows.append(
+                    Row(
+                        kind="case",
+                        case=f"{name}, {'real' if texts else 'random'} sentences",
+                        provider=way,
+                        direction="search",
+                        shape={"sentences": count, "beam": beam},
+                        ms=middle,
+                        ms_p20=low,
+                        ms_p80=high,
+                        rounds=rounds,
+                        repeats=len(rounds),
+                        extra={"differ": differ},
+                        **where,
+                    )
+                )
+            if asked.out:
+                append(asked.out, rows)
+            ours, whole = rows
+            ratio = quantiles(speedups(ours, whole))[1]
+            seconds = f"{ours.ms / 1e3:11.2f} s {whole.ms / 1e3:11.2f} s"
+            print(f"{name:15} {beam:4} {seconds} {ratio:6.1f} {differ:6}", flush=True)
 
 
 if __name__ == "__main__":

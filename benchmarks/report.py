@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from pathlib import Path
 
-from benchmarks import gpu_report, layers, regression, translation_report
+from benchmarks import decoding, gpu_report, layers, regression, translation_report
 from benchmarks.bars import Rows, speedups
 from benchmarks.cases import CASES, REASONS, Case
 from benchmarks.figure import draw_growth
@@ -47,6 +47,13 @@ SOUND = """\
 One layer of an encoder (width 64, 4 heads) over the frames of one sound, forward + backward.
 Truncated, a frame looks at 64 frames on either side. Where full attention's cell is empty it was
 not measured: twice the frames take four times as long.
+"""
+DECODING = """\
+Sentences translated by a search that remembers what it has read and written, and by the same search
+over a network that is run over the source and the whole prefix for each next token. Real sentences
+are those of tatoeba.test, translated end to end by the models that come with the package; random
+ones have lengths like theirs. Both ways must write the same for twenty sentences before they are
+timed; where they differ for others, two translations were as likely but for roundings.
 """
 FROM = 2048  # exponents are fitted from here on: below, starting a call is what takes the time
 
@@ -199,6 +206,26 @@ def _translation(folder: Path) -> list[str]:
     return parts
 
 
+def _decoding(folder: Path) -> list[str]:
+    """Translating step by step beside running the whole prefix."""
+    file = folder / "decoding-cpu.jsonl"
+    if not file.exists():
+        return []
+    rows = read(file)
+    lines = []
+    for ours in (row for row in rows if row.provider == "ours"):
+        here = [row for row in rows if (row.case, row.shape) == (ours.case, ours.shape)]
+        verdict = decoding.BAR.judge(ours.case, {(row.case, row.provider): row for row in here})
+        said = ("", "not measured") if verdict is None else (verdict.reached, str(verdict))
+        times = {row.provider: f"{row.ms / 1e3:.2f}" for row in here}
+        counts = (f"{ours.shape['sentences']:,}", f"{ours.shape['beam']}")
+        seconds = (times["ours"], times.get(decoding.WHOLE, ""))
+        lines.append((ours.case, *counts, *seconds, f"{ours.extra['differ']:.0f}", *said))
+    head = ("model", "sentences", "beam", "ours, s", "whole prefix, s", "differ", "reached")
+    parts = ["## Decoding, on the CPU\n", DECODING, f"Bar: {decoding.BAR}.\n", _where(rows)]
+    return [*parts, _table((*head, "verdict"), lines)]
+
+
 def _long_sound(folder: Path) -> list[str]:
     """Truncated and full attention over sound of up to an hour."""
     parts = []
@@ -303,7 +330,7 @@ def write_report(data: Path, folder: Path) -> str:
         parts += ["## Growth with n\n", "![time against n](growth.png)\n", fit, _growth(series)]
     parts += _gpu(data.with_name(GPU_DATA.name), folder)
     parts += _layers(data.parent) + _translation(data.parent) + _regression(data.parent)
-    parts += _long_sound(data.parent)
+    parts += _decoding(data.parent) + _long_sound(data.parent)
     parts += ["## Not measured, and why\n", _refusals(rows)]
     text = "\n".join(parts)
     (folder / "REPORT.md").write_text(text, encoding="utf-8")

@@ -1,12 +1,11 @@
 """The benchmark of decoding checks what it times."""
 
-import json
-
 import pytest
 import torch
 from benchmarks.decoding import WholePrefix, sentences, translate
+from benchmarks.records import Row, append, read
 
-from benchmarks import decoding
+from benchmarks import decoding, report
 from regard.models import Bahdanau, BahdanauConfig, Transformer, TransformerConfig
 
 SMALL = {
@@ -17,16 +16,44 @@ SMALL = {
 }
 
 
-def test_a_small_run(monkeypatch, capsys):
+def test_a_small_run(monkeypatch, capsys, tmp_path):
     monkeypatch.setattr(decoding, "MODELS", SMALL)
     threads = torch.get_num_threads()
     monkeypatch.setattr(decoding, "use_cores", lambda _: None)
-    decoding.main(["--sentences", "12", "--together", "5", "--rounds", "1", "--beam", "2"])
+    out = tmp_path / "rows.jsonl"
+    words = ["--sentences", "12", "--together", "5", "--rounds", "1", "--beam", "2"]
+    decoding.main([*words, "--out", str(out)])
     assert torch.get_num_threads() == threads
-    *table, last = capsys.readouterr().out.splitlines()
-    assert [line.split()[:2] for line in table[1:]] == [["transformer", "2"], ["bahdanau", "2"]]
-    rows = json.loads(last)["measured"]
-    assert all(row["ratio"] > 0 for row in rows)
+    lines = [line.split() for line in capsys.readouterr().out.splitlines()[1:]]
+    assert [line[:2] for line in lines] == [["transformer", "2"], ["bahdanau", "2"]]
+    rows = read(out)
+    assert [row.provider for row in rows] == ["ours", "whole prefix"] * 2
+    assert all(row.ms > 0 and row.shape == {"sentences": 12, "beam": 2} for row in rows)
+    assert rows[0].extra == {"differ": 0}
+
+
+def test_the_report_holds_it_against_the_bar(tmp_path):
+    times = {"ours": [1e3, 1e3, 2e3], "whole prefix": [6e3, 7e3, 14e3]}
+    rows = [
+        Row("case", "x, real sentences", way, "search", {"sentences": 1000, "beam": 4}, ms=ms[1],
+            rounds=ms, extra={"differ": 3})
+        for way, ms in times.items()
+    ]  # fmt: skip
+    assert report._decoding(tmp_path) == []
+    append(tmp_path / "decoding-cpu.jsonl", rows)
+    *_, table = report._decoding(tmp_path)
+    wanted = "| x, real sentences | 1,000 | 4 | 1.00 | 7.00 | 3 | 7.0x (6.4 to 7.0) | met |"
+    assert table.splitlines()[2] == wanted
+
+
+def test_the_shipped_models_on_sentences_of_a_file(monkeypatch, capsys, tmp_path):
+    monkeypatch.setattr(decoding, "use_cores", lambda _: None)
+    pairs = tmp_path / "pairs.tsv"
+    pairs.write_text("你好。\tHello.\n我喜欢喝茶。\tI like tea.\n", encoding="utf-8")
+    decoding.main(["--data", str(pairs), "--rounds", "1", "--beam", "2"])
+    lines = [line.split() for line in capsys.readouterr().out.splitlines()[1:]]
+    assert [line[:2] for line in lines] == [["zh-en", "2"], ["zh-en-bahdanau", "2"]]
+    assert [line[-1] for line in lines] == ["0", "0"]
 
 
 @pytest.mark.parametrize("kind", SMALL)
