@@ -96,6 +96,17 @@ def test_shipping_twice_changes_nothing(tmp_path):
     assert first == second
 
 
+def test_where_a_training_began_is_not_told(tmp_path):
+    run = Run.open(tiny_run(tmp_path / "run"))
+    config = run.config.replace('start_from = ""', 'start_from = "/home/me/first"')
+    assert "/home/me" in config
+    with Run.create(tmp_path / "next", config, run.vocabularies) as begun:
+        begun.save_weights(*run.load_weights())
+    ship(tmp_path / "next", tmp_path / "out")
+    assert Run.open(tmp_path / "out").config == run.config
+    Translator.load(tmp_path / "out")("你好")
+
+
 def test_a_run_that_went_wrong_is_not_shipped(tmp_path, capsys):
     run = tiny_run(tmp_path / "run")
     with Run.open(run) as opened:

@@ -8,6 +8,7 @@ model of a trained one.
 from __future__ import annotations
 
 import argparse
+import re
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -94,7 +95,9 @@ def ship(run_folder: Path, out_folder: Path) -> None:
     run = Run.open(run_folder)
     tensors, about = run.load_weights()
     packed = tensors if about.get(PACKED) else pack(tensors)
-    with Run.create(out_folder, run.config, run.vocabularies) as out:
+    # where a training began is a place on the machine it ran on, and nothing to those it is for
+    config = re.sub(r"(?m)^start_from = .*$", 'start_from = ""', run.config)
+    with Run.create(out_folder, config, run.vocabularies) as out:
         out.save_weights(packed, about | {PACKED: "int8 rows"})
     (Path(out_folder) / ".lock").unlink(missing_ok=True)  # nobody trains what is shipped
 
