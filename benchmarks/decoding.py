@@ -44,6 +44,7 @@ __all__ = [
 
 VOCAB = 8000
 FEW = 20  # sentences that both ways must translate alike before they are timed
+MOST_DIFFER = 0.01  # of the sentences: roundings decide between translations that are as likely
 WHOLE = "whole prefix"
 Way = Callable[[int], list[Any]]  # translates the first so many sentences
 BAR = Faster(WHOLE, 5.0)
@@ -192,7 +193,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """The command line."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--sentences", type=int, default=1000, help="how many (default: 1000)")
-    parser.add_argument("--together", type=int, default=100, help="in a batch (default: 100)")
+    parser.add_argument("--together", type=int, default=100, help="random ones in a batch (100)")
     parser.add_argument("--data", type=Path, help="pairs: their sources, with the shipped models")
     parser.add_argument("--beam", type=int, action="append", help="default: 1 and 4")
     parser.add_argument("--only", help="one model")
@@ -200,17 +201,27 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--cores", type=int, default=2, help="how many to use (default: 2)")
     parser.add_argument("--out", type=Path, help="where rows go (default: nowhere)")
     asked = parser.parse_args(arguments)
+    known = MODELS if asked.data is None else shipped_models()
+    if asked.only not in (None, *known):
+        parser.error(f"--only must be one of {', '.join(known)}, got {asked.only}")
+    if min(asked.sentences, asked.together, asked.rounds, *(asked.beam or (1,))) < 1:
+        parser.error("--sentences, --together, --rounds and --beam must be at least 1")
     use_cores(asked.cores)
-    texts = [pair.source for pair in read_pairs(asked.data).pairs] if asked.data else []
-    texts = texts[: asked.sentences]
+    texts: list[str] = []
+    if asked.data is not None:  # a translator translates equal sentences once
+        pairs = read_pairs(asked.data).pairs
+        texts = list(dict.fromkeys(pair.source for pair in pairs))[: asked.sentences]
     where, count = describe(), len(texts) or asked.sentences
     print(f"{'model':15} {'beam':>4} {'step by step':>13} {WHOLE:>13} {'ratio':>6} {'differ':>6}")
-    for name in (shipped_models() if texts else MODELS) if asked.only is None else (asked.only,):
+    for name in known if asked.only is None else (asked.only,):
         for beam in asked.beam or (1, 4):
             drawn = (beam, count, asked.together)
             ways = _real(name, beam, texts) if texts else _drawn(name, *drawn)
             _check(name, beam, ways)
             times, differ = _timed(ways, count, asked.rounds)
+            if differ > count * MOST_DIFFER:
+                msg = f"{name}, beam {beam}: the two ways differ for {differ} sentences of {count}"
+                raise SystemExit(msg)
             rows = []
             for way, rounds in times.items():
                 low, middle, high = quantiles(rounds)
@@ -227,6 +238,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
                         rounds=rounds,
                         repeats=len(rounds),
                         extra={"differ": differ},
+                        note=asked.data.name if asked.data else "",
                         **where,
                     )
                 )

@@ -51,9 +51,10 @@ not measured: twice the frames take four times as long.
 DECODING = """\
 Sentences translated by a search that remembers what it has read and written, and by the same search
 over a network that is run over the source and the whole prefix for each next token. Real sentences
-are those of tatoeba.test, translated end to end by the models that come with the package; random
-ones have lengths like theirs. Both ways must write the same for twenty sentences before they are
-timed; where they differ for others, two translations were as likely but for roundings.
+are the different sources of the file named, translated end to end by the models that come with the
+package; random ones have lengths like theirs. Both ways must write the same for twenty sentences
+before they are timed, and may differ for one in a hundred: roundings decide where two translations
+are as likely.
 """
 FROM = 2048  # exponents are fitted from here on: below, starting a call is what takes the time
 
@@ -220,7 +221,8 @@ def _decoding(folder: Path) -> list[str]:
         times = {row.provider: f"{row.ms / 1e3:.2f}" for row in here}
         counts = (f"{ours.shape['sentences']:,}", f"{ours.shape['beam']}")
         seconds = (times["ours"], times.get(decoding.WHOLE, ""))
-        lines.append((ours.case, *counts, *seconds, f"{ours.extra['differ']:.0f}", *said))
+        named = f"{ours.case} of {ours.note}" if ours.note else ours.case
+        lines.append((named, *counts, *seconds, f"{ours.extra['differ']:.0f}", *said))
     head = ("model", "sentences", "beam", "ours, s", "whole prefix, s", "differ", "reached")
     parts = ["## Decoding, on the CPU\n", DECODING, f"Bar: {decoding.BAR}.\n", _where(rows)]
     return [*parts, _table((*head, "verdict"), lines)]

@@ -83,6 +83,21 @@ def test_another_answer_is_not_timed(monkeypatch):
         decoding.main(["--sentences", "12", "--rounds", "1"])
 
 
+@pytest.mark.parametrize(
+    ("words", "complaint"),
+    [
+        (["--only", "nonsense"], "--only must be one of transformer, bahdanau, got nonsense"),
+        (["--data", "x.tsv", "--only", "bahdanau"], "--only must be one of zh-en, zh-en-bahdanau"),
+        (["--rounds", "0"], "must be at least 1"),
+        (["--sentences", "-1"], "must be at least 1"),
+    ],
+)
+def test_wrong_words_are_refused(words, complaint, capsys):
+    with pytest.raises(SystemExit, match="2"):
+        decoding.main(words)
+    assert complaint in capsys.readouterr().err
+
+
 def test_the_lengths_are_those_of_short_sentences():
     given = sentences(1000)
     assert 6 < given.source_lens.float().mean() < 9

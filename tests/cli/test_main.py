@@ -130,7 +130,7 @@ def test_a_warning_is_one_line_without_its_place_in_the_code(verb, capsys):
     # pytest puts a function of its own there
     usual = warnings.showwarning
     assert main(["fake"]) == 0
-    assert capsys.readouterr().err == "regard: take care\n"
+    assert capsys.readouterr().err == "regard: warning: take care\n"
     assert warnings.showwarning is usual
 
 

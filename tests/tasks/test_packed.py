@@ -100,10 +100,12 @@ def test_where_a_training_began_is_not_told(tmp_path):
     run = Run.open(tiny_run(tmp_path / "run"))
     config = run.config.replace('start_from = ""', 'start_from = "/home/me/first"')
     assert "/home/me" in config
+    tensors, about = run.load_weights()
     with Run.create(tmp_path / "next", config, run.vocabularies) as begun:
-        begun.save_weights(*run.load_weights())
+        begun.save_weights(tensors, about | {"config": config})  # as a training does
     ship(tmp_path / "next", tmp_path / "out")
     assert Run.open(tmp_path / "out").config == run.config
+    assert not [x for x in (tmp_path / "out").iterdir() if b"/home/me" in x.read_bytes()]
     Translator.load(tmp_path / "out")("你好")
 
 

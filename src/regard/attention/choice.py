@@ -14,7 +14,7 @@ from regard.attention.modes import is_transformed
 from regard.errors import ImplError, ValueRangeError
 from regard.masks import Mask
 from regard.optional import has
-from regard.scores import Bilinear, Cosine, Dot, Score
+from regard.scores import Cosine, Dot, Score
 from regard.scores.base import Biased
 
 __all__ = ["Choice", "Impl", "choose", "why_not_triton"]
@@ -31,9 +31,10 @@ WIDEST = 512  # features of queries, keys and values that a tile on the GPU has 
 # before a kernel has been called, and no compiler is waited for.
 MATERIALISE_UP_TO = 1 << 16
 
-# Keys up to which the reference is the fastest on a CPU where a product's gradients are wanted: a
-# kernel's tile has room for 128, and sentences are short. At 32 keys it is 1.0 to 2.7 times as
-# fast, at 8 2.2 to 6.7 times; under dropout, whose mask it writes out, it is slower from 16 on.
+# Queries and keys up to which the reference is the fastest on a CPU where a product's gradients are
+# wanted: a kernel's tile has room for 128, and sentences are short. Of 16 and 64 features it is 1.0
+# to 2.7 times as fast at 32 keys, 2.2 to 6.7 times at 8; under dropout, whose mask it writes out,
+# it is slower from 16 on, and n queries beyond these would take n x m memory.
 SENTENCE = 32
 
 
@@ -169,8 +170,11 @@ def _no_triton(q: Tensor) -> str:
 
 
 def _is_product(score: Score) -> bool:
-    """Whether a score is a matrix product, with or without a bias."""
-    return isinstance(score.score if isinstance(score, Biased) else score, Dot | Bilinear | Cosine)
+    """Whether a score is the product of q and k, with or without a bias.
+
+    Not the bilinear one: its W gets a long sum for a gradient, which the kernels make in float64.
+    """
+    return isinstance(score.score if isinstance(score, Biased) else score, Dot | Cosine)
 
 
 def _few_of_a_kind(*lengths: int) -> bool:
@@ -231,8 +235,8 @@ def _better_not(
             size = q.shape[:-1].numel() * m * max(q.shape[-1], 1)
             if size <= MATERIALISE_UP_TO:
                 return f"{size:,} pair-features are done before a kernel has started"
-            if grad and not dropout and m <= SENTENCE and _is_product(score):
-                return f"gradients over m={m} keys are plain products, its tiles have room for 128"
+            if grad and not dropout and max(n, m) <= SENTENCE and _is_product(score):
+                return f"for so few keys (m={m}) the reference is faster with gradients"
         case "native":
             if m > TORCH_ADDS_UP_TO:
                 return f"its float32 sums over m={m} keys would lose digits"

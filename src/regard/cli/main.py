@@ -103,7 +103,7 @@ def _one_line(error: Warning | Exception | str) -> str:
 
 def _warned(message: Warning | str, *_: object, **__: object) -> None:
     """A warning as one line: where in the code it was given is nothing to who typed a command."""
-    complain(_one_line(message))
+    complain(f"warning: {_one_line(message)}")
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -95,10 +95,11 @@ def ship(run_folder: Path, out_folder: Path) -> None:
     run = Run.open(run_folder)
     tensors, about = run.load_weights()
     packed = tensors if about.get(PACKED) else pack(tensors)
-    # where a training began is a place on the machine it ran on, and nothing to those it is for
+    # where a training began may be a place on the machine it ran on: nothing to those it is for
     config = re.sub(r"(?m)^start_from = .*$", 'start_from = ""', run.config)
+    said = about | {PACKED: "int8 rows"} | ({"config": config} if "config" in about else {})
     with Run.create(out_folder, config, run.vocabularies) as out:
-        out.save_weights(packed, about | {PACKED: "int8 rows"})
+        out.save_weights(packed, said)
     (Path(out_folder) / ".lock").unlink(missing_ok=True)  # nobody trains what is shipped
 
 

@@ -79,8 +79,9 @@ def test_additive_agrees_whatever_the_size_of_its_inputs(
         monkeypatch.setattr(triton.operands, "CAREFUL", -1)
     # tanh of each, exponentials, tanh of the sum
     for away in (0.0, 30.0):
-        q, k, v = qkv(1, n=17, m=33, d=6, v=2, dtype=torch.float64)
-        case = Case(q * size + away, k * size - away, v, ADDITIVE, device=device)
+        q, k, v = qkv(1, n=17, m=33, d=22, v=2, dtype=torch.float64)
+        score = Additive(learned(22))  # more than are added up at a time
+        case = Case(q * size + away, k * size - away, v, score, device=device)
         case.agree("triton", torch.float32)
 
 

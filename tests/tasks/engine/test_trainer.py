@@ -76,6 +76,12 @@ def test_time_left_knows_the_minutes(shown):
     assert {text.split("  ")[-1] for text in texts} <= {"1 s left", "0 s left"}
 
 
+def test_time_left_is_told_by_the_later_steps(shown, monkeypatch):
+    monkeypatch.setattr(trainer.Pace, "of_a_step", lambda _, done: 60.0 if done < 11 else 1.0)
+    ends = [text.split("  ")[-1] for text in shown(10)]
+    assert (ends[4], ends[14]) == ("15 min left", "5 s left")
+
+
 def test_the_same_twice(forks, whole, tmp_path):
     words, run = whole
     forks(words=[*words, "--out", str(tmp_path / "again")])
