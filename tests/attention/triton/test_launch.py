@@ -293,14 +293,15 @@ numbers = [n for n in fn.arg_names if n.islower() and n not in pointers
 sizes = dict(BM=16, BN=16, D=16, DV=16, EVEN=False, VALUES=True, NEGATIVE=False,
              PRECISION="tf32x3", CAREFUL=True)
 print(text(fn, pointers, numbers, flags | sizes))
-print("// ---")
 fn = kernels(Gaussian.PHI).forward
 pointers = dict.fromkeys("q k v p0 p1 table out scratch".split(), "*fp32") | dict(
     kind="*i32", lo="*i32", hi="*i32", dense="*i8", seed="*i64", lse="*fp64")
 numbers = [n for n in fn.arg_names if n.islower() and n not in pointers
            and n not in ("scale", "least", "keep_scale")]
-sizes = dict(BM=16, BN=32, DV=16, MODE=1, ADDITIVE=False, KEYS_FIRST=False)
-print(text(fn, pointers, numbers, flags | sizes))
+for few in (False, True):
+    print("// ---")
+    sizes = dict(BM=16, BN=32, DV=16, MODE=1, ADDITIVE=False, KEYS_FIRST=few)
+    print(text(fn, pointers, numbers, flags | sizes))
 """
 
 
@@ -313,12 +314,11 @@ def compiled():
         [sys.executable, "-W", "ignore", "-c", COMPILE],
         env=environment, capture_output=True, text=True, check=False,
     )  # fmt: skip
-    if done.returncode:
-        pytest.skip(f"triton cannot compile here: {done.stderr.strip().splitlines()[-1]}")
+    assert done.returncode == 0, f"no kernel for a GPU: {done.stderr}"
     return done.stdout.split("// ---")
 
 
-@pytest.mark.parametrize("which", [0, 1], ids=["matrix", "features"])
+@pytest.mark.parametrize("which", [0, 1, 2], ids=["matrix", "features", "few-features"])
 def test_offsets_are_64_bits_wide(which, compiled):
     # what reaches beyond 2^31 elements: an entry's start, and a row within an entry
     lines = compiled[which].splitlines()

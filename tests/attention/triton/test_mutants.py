@@ -10,6 +10,7 @@ from regard import Additive, Causal, Dot, Gaussian, Lengths, NotSelf, Window
 from regard.attention.generated import loaded
 from regard.scores import Distances, Slope
 from tests.attention.triton.calls import a_case, learned, number
+from tests.attention.triton.conftest import INTERPRETED
 
 build = pytest.importorskip("regard.attention.triton.build", exc_type=ImportError)
 
@@ -227,6 +228,9 @@ def modules(name, right, wrong):
     return SimpleNamespace(made=made, kernels=kernels)
 
 
+OF_SMALL_TILES = {"the diagonal not left out", "a block whose first key is seen alone"}
+
+
 def check(name, triton, monkeypatch, device):
     """Raise AssertionError unless the output and every gradient are right."""
     monkeypatch.setattr(triton.dot, "FEW", -1)  # half precision is not widened
@@ -252,6 +256,8 @@ def test_a_slip_is_caught(
     mutant, triton, monkeypatch, tmp_path, device, small_tiles, kernels_for_parameters
 ):
     monkeypatch.setenv("REGARD_CACHE", str(tmp_path))
+    if mutant in OF_SMALL_TILES and not INTERPRETED:
+        pytest.skip("its case has one tile of a GPU's size")
     file, right, wrong, name = MUTANTS[mutant]
     changed = modules(file, right, wrong)
     for other, module in changed.made.items():

@@ -22,6 +22,7 @@ __all__ = [
     "smaller",
     "tanh",
     "tanh_slope",
+    "times",
 ]
 
 
@@ -112,6 +113,10 @@ if _INTERPRETED:  # it has no assembler, and takes the bits of a bfloat16 for a 
         return x
 
     @triton.jit
+    def times(x, y):
+        return x * y
+
+    @triton.jit
     def piece(x):
         """The first 8 bits of x, rounded, as bfloat16 has them."""
         bits = x.to(tl.int32, bitcast=True)
@@ -156,6 +161,16 @@ else:
         """
         return tl.inline_asm_elementwise(
             "mov.b32 $0, $1;", "=r,r", [x], dtype=tl.float32, is_pure=False, pack=1
+        )
+
+    @triton.jit
+    def times(x, y):
+        """x * y, rounded, whatever is done with it: said so, or the assembler fuses it with that.
+
+        It looks through a ``pinned`` one.
+        """
+        return tl.inline_asm_elementwise(
+            "mul.rn.f32 $0, $1, $2;", "=f,f,f", [x, y], dtype=tl.float32, is_pure=True, pack=1
         )
 
     @triton.jit

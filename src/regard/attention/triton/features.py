@@ -556,6 +556,7 @@ def pull_keys(
 def spread(
     weights, dout, dv_out, n, m, dv, parts, entries, e_first, i_first, i_count, j_first, j_count,
     ROWS: tl.constexpr, BM: tl.constexpr, BN: tl.constexpr, DV: tl.constexpr,
+    PRECISION: tl.constexpr,
 ):  # fmt: skip
     """dv[part, entry, j] += sum over ROWS of the panel's rows of p * dout, in float64 across
     panels."""
@@ -573,7 +574,7 @@ def spread(
         p = tl.load(weights + at, mask=there[:, None] & here[None, :], other=0.0)
         douts = rows_of(dout + entry * n * dv, i_first + r, there, dv, dv, 1, DV)
         dead = tl.max((p != 0.0).to(tl.int32), 1) == 0  # who sees nothing may be given anything
-        acc = product_added(tl.trans(pinned(p)), without(douts, dead), acc, EXACT)
+        acc = product_added(tl.trans(pinned(p)), without(douts, dead), acc, PRECISION)
     f = tl.arange(0, DV)
     at_out = dv_out + ((part * entries + local) * m + j_first + c)[:, None] * dv + f[None, :]
     inside = here[:, None] & (f < dv)[None, :]

@@ -16,7 +16,12 @@ from __future__ import annotations
 import triton
 import triton.language as tl
 
-from regard.attention.triton.elementary import accumulated, pinned, product, product_added
+from regard.attention.triton.elementary import (
+    accumulated,
+    product,
+    product_added,
+    times,
+)
 from regard.attention.triton.visible import (
     kept,
     nth_full,
@@ -109,11 +114,11 @@ def below(s, factor, by, WIDE: tl.constexpr, CAREFUL: tl.constexpr):
     one, and of 1e38 the difference is 1e31.
     """
     if WIDE:
-        less = pinned(s * factor) - by
+        less = times(s, factor) - by
     else:
         less = tl.fma(s, factor + tl.zeros_like(s), tl.zeros_like(s) - by)
         if CAREFUL:
-            first = pinned(s * factor)
+            first = times(s, factor)
             less = tl.where(tl.abs(first) < HUGE, less, first - by)
     return less
 
@@ -174,7 +179,7 @@ def forward_tile(
             DENSE,
         )
         s = tl.where(seen, s, float("-inf"))
-    new = tl.maximum(top, tl.max(s, 1) * factor)
+    new = tl.maximum(top, times(tl.max(s, 1), factor))
     if MASKED or TABLE or CAREFUL:
         unit = tl.where(new == float("-inf"), 0.0, new)  # nothing seen yet: -inf - -inf is NaN
     else:

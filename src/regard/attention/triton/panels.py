@@ -10,7 +10,7 @@ from torch import Tensor
 
 from regard.attention.call import Call
 from regard.attention.triton import memory, operands, pull
-from regard.attention.triton.beside import beside_of, for_parameter, power_of_two
+from regard.attention.triton.beside import EXACT, beside_of, for_parameter, power_of_two
 from regard.attention.triton.operands import operands_of
 from regard.attention.triton.small import is_small, parameter_gradients
 
@@ -21,7 +21,7 @@ PANEL = 5 << 20  # pairs whose weights and slopes exist at once
 BUSY = 1024  # blocks of threads that keep a GPU busy
 BI, BJ = 4, 8  # rows and keys of a tile whose slopes are pulled to the queries
 KI, KJ = 8, 4  # and to the keys
-FINE = 1 << 12  # pairs of an entry, up to which the slopes of tanh are divided to half a unit
+FINE = 1 << 18  # pairs of an entry, up to which the slopes of tanh are divided to half a unit
 BLOCK = 128  # rows, and keys, of a block that pulls the additive score's to both
 PI, PJ = 8, 4  # of them, half the rows of a tile, and its keys
 GROUP = 32  # of them, whose sum float32 may hold: the sums of groups keep what they round off
@@ -223,6 +223,8 @@ class Panels:
             BM=32,
             BN=64,
             DV=power_of_two(self.f),
+            # of few pairs the largest error is luck: all the digits there are
+            PRECISION=EXACT if self.n * self.m <= operands.CAREFUL else "tf32x3",
             num_warps=4,
             num_stages=2,
         )

@@ -45,23 +45,27 @@ def ranges(
 
 
 @triton.jit
+def of_all_runs(least, most, entry, chunks, h, f):
+    """The least and the largest of each feature over all runs of rows; infinities if none."""
+    low = tl.full(f.shape, float("inf"), tl.float32)
+    high = tl.full(f.shape, float("-inf"), tl.float32)
+    for c0 in range(0, chunks, 8):  # eight loads under way at a time
+        c = c0 + tl.arange(0, 8)
+        inside = (c < chunks)[:, None] & (f < h)[None, :]
+        at = (entry * chunks + c)[:, None] * h + f[None, :]
+        low = tl.minimum(low, tl.min(tl.load(least + at, mask=inside, other=float("inf")), 0))
+        high = tl.maximum(high, tl.max(tl.load(most + at, mask=inside, other=float("-inf")), 0))
+    return low, high
+
+
+@triton.jit
 def decide(q_least, q_most, k_least, k_most, kind, centre, h, chunks_q, chunks_k, BH: tl.constexpr):
     """For an entry: 1 (tanh), 2 (exp) or 0 (neither), and the centre of each feature."""
     entry = tl.program_id(0).to(tl.int64)
     f = tl.arange(0, BH)
     here = f < h
-    q_low = tl.full([BH], float("inf"), tl.float32)
-    q_high = tl.full([BH], float("-inf"), tl.float32)
-    k_low = tl.full([BH], float("inf"), tl.float32)
-    k_high = tl.full([BH], float("-inf"), tl.float32)
-    for c in range(chunks_q):
-        at = (entry * chunks_q + c) * h + f
-        q_low = tl.minimum(q_low, tl.load(q_least + at, mask=here, other=0.0))
-        q_high = tl.maximum(q_high, tl.load(q_most + at, mask=here, other=0.0))
-    for c in range(chunks_k):
-        at = (entry * chunks_k + c) * h + f
-        k_low = tl.minimum(k_low, tl.load(k_least + at, mask=here, other=0.0))
-        k_high = tl.maximum(k_high, tl.load(k_most + at, mask=here, other=0.0))
+    q_low, q_high = of_all_runs(q_least, q_most, entry, chunks_q, h, f)
+    k_low, k_high = of_all_runs(k_least, k_most, entry, chunks_k, h, f)
     empty = (q_low > q_high) | (k_low > k_high) | (f >= h)
     q_low = tl.where(empty, 0.0, q_low)
     q_high = tl.where(empty, 0.0, q_high)

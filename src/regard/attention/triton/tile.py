@@ -35,8 +35,9 @@ def rows_within(BM: tl.constexpr, F: tl.constexpr):
     """The numbers of a tile's queries."""
     if F:
         return tl.arange(0, BM)
-    each: tl.constexpr = BM // WARPS
-    return tl.arange(0, WARPS)[None, :] * each + tl.arange(0, each)[:, None]
+    else:  # said, or Triton takes the two shapes for one function's
+        each: tl.constexpr = BM // WARPS
+        return tl.arange(0, WARPS)[None, :] * each + tl.arange(0, each)[:, None]
 
 
 @triton.jit
@@ -44,8 +45,9 @@ def keys_within(BN: tl.constexpr, F: tl.constexpr):
     """The numbers of a tile's keys."""
     if F:
         return tl.arange(0, BN)
-    each: tl.constexpr = BN // LANES
-    return tl.arange(0, each)[:, None] * LANES + tl.arange(0, LANES)[None, :]
+    else:
+        each: tl.constexpr = BN // LANES
+        return tl.arange(0, each)[:, None] * LANES + tl.arange(0, LANES)[None, :]
 
 
 @triton.jit
@@ -53,7 +55,8 @@ def no_scores(BM: tl.constexpr, BN: tl.constexpr, F: tl.constexpr):
     """A tile of zeros."""
     if F:
         return tl.zeros([BN, BM], tl.float32)
-    return tl.zeros([BM // WARPS, BN // LANES, WARPS, LANES], tl.float32)
+    else:
+        return tl.zeros([BM // WARPS, BN // LANES, WARPS, LANES], tl.float32)
 
 
 @triton.jit
