@@ -1,8 +1,11 @@
 """The operator: what torch's machinery asks of it."""
 
+from functools import partial
+
 import pytest
 import torch
 from torch.autograd import gradcheck, gradgradcheck
+from torch.utils._python_dispatch import TorchDispatchMode
 
 from regard import (
     Additive,
@@ -168,16 +171,49 @@ def test_a_trace_records_the_call_and_not_its_result(impl):
     torch.testing.assert_close(traced(*other), run(*other))
 
 
+class Watching(TorchDispatchMode):
+    """Somebody who wants to see every operator."""
+
+    def __init__(self):
+        super().__init__()
+        self.seen = []
+
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        self.seen.append(func)
+        return func(*args, **(kwargs or {}))
+
+
 def test_nobody_pays_for_a_dispatcher_that_nobody_needs(monkeypatch):
-    q, k, v = qkv(2, n=20, m=30, d=8, v=8)
-    seen = []
-    real = torch.ops.regard.attend.default
     from regard.attention import ops
 
-    monkeypatch.setattr(ops, "_attend", lambda *args: seen.append(1) or real(*args))
-    attend(q, k, v, impl="cpu")
-    assert not seen
-    attend(q.requires_grad_(), k, v, impl="cpu")
+    q, k, v = (x.requires_grad_() for x in qkv(2, n=20, m=30, d=8, v=8))
+    run = partial(attend, q, k, v, score=Gaussian(), mask=Window(3, 3), impl="cpu")
+    with Watching() as somebody:
+        watched = torch.autograd.grad(run().sin().sum(), (q, k, v))
+    operators = torch.ops.regard
+    for operator in (operators.attend.default, operators.attend_backward.default):
+        assert somebody.seen.count(operator) == 1
+    monkeypatch.delattr(ops, "_attend")
+    monkeypatch.delattr(ops, "_attend_backward")
+    alone = torch.autograd.grad(run().sin().sum(), (q, k, v))
+    assert all(torch.equal(a, b) for a, b in zip(alone, watched, strict=True))
     with torch.no_grad():
-        attend(q, k, v, impl="cpu")
-    assert len(seen) == 1
+        assert run().grad_fn is None
+
+
+def test_many_gradients_at_once():
+    q, k, v = (x.requires_grad_() for x in qkv(2, n=20, m=30, d=8, v=8))
+    out = attend(q, k, v, impl="cpu")
+    many = torch.linspace(-1, 1, 3 * out.numel()).view(3, *out.shape)
+    wanted = [torch.autograd.grad(out, (q, k, v), one, retain_graph=True) for one in many]
+    got = torch.autograd.grad(out, (q, k, v), many, is_grads_batched=True)
+    assert all(
+        torch.equal(a, torch.stack(b)) for a, b in zip(got, zip(*wanted, strict=True), strict=True)
+    )
+
+
+def test_a_call_inside_a_transform_of_something_else():
+    q, k, v = (x.requires_grad_() for x in qkv(2, n=20, m=30, d=8, v=8))
+    wanted = attend(q, k, v, impl="cpu").sum()
+    found = torch.func.grad(lambda x: x * attend(q, k, v, impl="cpu").sum())(torch.ones(()))
+    assert torch.equal(found, wanted)

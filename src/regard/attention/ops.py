@@ -2,7 +2,8 @@
 
 ``torch.compile`` keeps each as one node of its graph. Which kernel runs is an argument, and its
 module is imported when the operator runs, not before. The backward operator is not differentiated
-itself: when a second derivative is wanted, the first is taken through the definition.
+itself: when a second derivative is wanted, the first is taken through the definition. Where nobody
+watches what torch is told, kernels are called as they are: a dispatcher's way costs more than they.
 """
 
 from __future__ import annotations
@@ -42,9 +43,17 @@ def _call(args: tuple[Any, ...]) -> tuple[Call, str]:
     "regard::attend", mutates_args=(), schema=f"({_ARGUMENTS}) -> (Tensor, Tensor)"
 )
 def _attend(*args: Any) -> tuple[Tensor, ...]:  # noqa: ANN401 - the schema above types them
+    return _forward(args)
+
+
+def _forward(args: tuple[Any, ...]) -> tuple[Tensor, Tensor]:
     call, impl = _call(args)
-    out, lse = import_module(f"regard.attention.{impl}").forward(call)
+    out, lse = _module(impl).forward(call)
     return out, lse.double()
+
+
+def _module(impl: str) -> Any:  # noqa: ANN401 - each imports a library of its own
+    return import_module(f"regard.attention.{impl}")
 
 
 @_attend.register_fake
@@ -63,10 +72,14 @@ _GRADIENTS = ", ".join(["Tensor"] * 6)
     schema=f"(Tensor dout, Tensor out, Tensor lse, {_ARGUMENTS}) -> ({_GRADIENTS})",
 )
 def _attend_backward(*args: Any) -> tuple[Tensor, ...]:  # noqa: ANN401
-    dout, out, lse = args[:3]
-    call, impl = _call(args[3:])
-    grads = import_module(f"regard.attention.{impl}").backward(call, out, lse, dout)
-    return tuple(_or_nothing(g, call.q) for g in grads)
+    return tuple(_or_nothing(g, args[3]) for g in _backward(*args))
+
+
+def _backward(dout: Tensor, out: Tensor, lse: Tensor, *args: Any) -> tuple[Tensor | None, ...]:  # noqa: ANN401
+    call, impl = _call(args)
+    found: tuple[Tensor | None, ...]
+    found = _module(impl).backward(call, out, lse, dout)
+    return found
 
 
 @_attend_backward.register_fake
@@ -92,7 +105,8 @@ def _differentiate(ctx: Any, dout: Tensor, *_: Tensor) -> tuple[Tensor | None, .
     if torch.is_grad_enabled():  # create_graph=True: somebody will differentiate again
         grads = _through_the_definition(ctx.needs_input_grad, args, dout)
     else:
-        found = _attend_backward(dout.contiguous(), out, lse, *args)
+        backward = _attend_backward if _is_watched(dout, out, *inputs) else _backward
+        found = backward(dout.contiguous(), out, lse, *args)
         wanted = zip(found, inputs[:6], ctx.needs_input_grad, strict=False)
         grads = tuple(g if x is not None and need else None for g, x, need in wanted)
     return (*grads, *(None,) * (len(args) - 6))
@@ -115,45 +129,48 @@ def _through_the_definition(
     return tuple(next(found) if need else None for need in needs[:6])
 
 
-def _nobody_watches(call: Call) -> bool:
-    """Whether torch neither compiles nor differentiates nor fakes: then it need not see a call."""
-    tensors = [x for x in (call.q, call.k, call.v, call.p0, call.p1, call.table) if x is not None]
-    if torch.compiler.is_compiling() or any(type(x) not in (Tensor, Parameter) for x in tensors):
-        return False
-    if torch._C._get_tracing_state() is not None or _get_current_dispatch_mode():
-        return False
-    if _modes_before_dispatch():  # type: ignore[no-untyped-call]
-        return False
-    return not (torch.is_grad_enabled() and any(x.requires_grad for x in tensors))
-
-
 _attend.register_autograd(_differentiate, setup_context=_remember)
+
+
+class _Unwatched(torch.autograd.Function):
+    """The operator's derivative without its dispatcher."""
+
+    @staticmethod
+    def forward(ctx: Any, *args: Any) -> Tensor:  # noqa: ANN401
+        found = _forward(args)
+        _remember(ctx, args, found)
+        return found[0]
+
+    backward = staticmethod(_differentiate)
+
+
+def _is_watched(*tensors: Tensor | None) -> bool:
+    """Whether torch compiles, traces, fakes or transforms: then it must see a call."""
+    if torch.compiler.is_compiling() or torch._C._get_tracing_state() is not None:
+        return True
+    if _get_current_dispatch_mode() or _modes_before_dispatch():  # type: ignore[no-untyped-call]
+        return True
+    if torch._C._are_functorch_transforms_active():
+        return True
+    return any(x is not None and not _is_ordinary(x) for x in tensors)
+
+
+def _is_ordinary(x: Tensor) -> bool:
+    # batched: what autograd makes of gradients under is_grads_batched, and calls a Tensor
+    return type(x) in (Tensor, Parameter) and not torch._C._functorch.is_legacy_batchedtensor(x)
 
 
 def fused(call: Call, impl: str) -> Tensor:
     """Run a call on a fused implementation, as one operator."""
-    if _nobody_watches(call):  # the way through torch's dispatcher costs more than a small kernel
+    tensors = (call.q, call.k, call.v, call.p0, call.p1, call.table)
+    beside = (call.lo, call.hi, call.dense, call.seed)
+    numbers = (call.phi, call.scale, call.pattern, call.not_self, call.dropout, call.precision)
+    args = (*tensors, *beside, *numbers, impl)
+    if _is_watched(*tensors):
+        out: Tensor = _attend(*args)[0]
+    elif torch.is_grad_enabled() and any(x is not None and x.requires_grad for x in tensors):
+        out = _Unwatched.apply(*args)  # type: ignore[no-untyped-call]
+    else:
         with torch.no_grad():
-            plain: Tensor = import_module(f"regard.attention.{impl}").forward(call)[0]
-        return plain
-    out, *_ = _attend(
-        call.q,
-        call.k,
-        call.v,
-        call.p0,
-        call.p1,
-        call.table,
-        call.lo,
-        call.hi,
-        call.dense,
-        call.seed,
-        call.phi,
-        call.scale,
-        call.pattern,
-        call.not_self,
-        call.dropout,
-        call.precision,
-        impl,
-    )
-    result: Tensor = out
-    return result
+            out, _ = _module(impl).forward(call)
+    return out
