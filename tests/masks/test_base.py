@@ -54,3 +54,10 @@ def test_spans_take_two_integers_a_query(name):
 def test_what_both_let_see():
     both = (Causal() & Window(left=1)).dense(4, 4)
     assert torch.equal(both, Causal().dense(4, 4) & Window(left=1).dense(4, 4))
+
+
+def test_masks_of_the_same_numbers_are_equal():
+    assert Window(1, 2) & Causal() == Window(1, 2) & Causal()
+    assert Window(1, 2) != Window(2, 1)
+    assert len({Causal(), Causal(), Causal(1), NotSelf(), NotSelf()}) == 3
+    assert Lengths([1]) != Lengths([1])  # its tensor may change

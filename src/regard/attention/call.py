@@ -9,6 +9,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from regard.attention.spans import lay_out
 from regard.masks import And, Causal, Lengths, Mask
 from regard.scores import Form
 
@@ -60,7 +61,8 @@ class Call:
         if self.lo is None or self.hi is None:
             lo = torch.zeros(shape, dtype=torch.int64, device=self.q.device)
             return lo, torch.full_like(lo, self.m)
-        return _by_sequence(self.lo, shape[0]), _by_sequence(self.hi, shape[0])
+        lo, hi = self.lo.long(), self.hi.long()  # on a GPU they are of int32
+        return _by_sequence(lo, shape[0]), _by_sequence(hi, shape[0])
 
     def entry(self, b: int) -> Call:
         """The call of one batch entry alone, a view."""
@@ -167,11 +169,7 @@ def make_call(
     lo = hi = dense = table = None
     not_self = False
     if mask is not None:
-        spans = mask.spans(batch, n, m, q.device)
-        lo, hi = (_sequences_first(x, batch, (n,)) for x in (spans.lo, spans.hi))
-        not_self = spans.not_self
-        if spans.dense is not None:
-            dense = _sequences_first(spans.dense, batch, (n, m))
+        lo, hi, not_self, dense = lay_out(mask, batch, n, m, q.device)
     if form.bias is not None:
         table = form.bias.table(n, m, q.device)
         table = table if table.ndim > 1 else table.unsqueeze(0)
@@ -211,16 +209,3 @@ def _heads_last(p: Tensor | None, batch: torch.Size, h: int) -> Tensor | None:
     axes = batch[len(batch) - lead :] if lead else ()
     p = p.expand(*axes, h)
     return _flat(p.unsqueeze(-2)).squeeze(-2)
-
-
-def _sequences_first(x: Tensor, batch: torch.Size, tail: tuple[int, ...]) -> Tensor:
-    """[M, *tail] from what broadcasts against [*b, *tail], kept small where it can be."""
-    keep = x.ndim - len(tail)
-    if not keep or all(axis == 1 for axis in x.shape[:keep]):
-        return x.expand(*x.shape[:keep], *tail).reshape(1, *tail)
-    if keep == len(batch) and all(axis == 1 for axis in x.shape[1:keep]):
-        return x.expand(*x.shape[:keep], *tail).reshape(x.shape[0], *tail)
-    size = 1
-    for axis in batch:
-        size *= axis
-    return x.expand(*batch, *tail).reshape(size, *tail)

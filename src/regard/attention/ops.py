@@ -14,12 +14,10 @@ from typing import Any
 
 import torch
 from torch import Tensor
-from torch._ops import _len_torch_dispatch_stack_pre_dispatch as _modes_before_dispatch
-from torch.nn import Parameter
-from torch.utils._python_dispatch import _get_current_dispatch_mode
 
 from regard.attention.absent import clean_rows
 from regard.attention.call import Call
+from regard.attention.modes import is_watched
 from regard.attention.reference import average
 
 __all__ = ["fused"]
@@ -105,7 +103,7 @@ def _differentiate(ctx: Any, dout: Tensor, *_: Tensor) -> tuple[Tensor | None, .
     if torch.is_grad_enabled():  # create_graph=True: somebody will differentiate again
         grads = _through_the_definition(ctx.needs_input_grad, args, dout)
     else:
-        backward = _attend_backward if _is_watched(dout, out, *inputs) else _backward
+        backward = _attend_backward if is_watched(dout, out, *inputs) else _backward
         found = backward(dout.contiguous(), out, lse, *args)
         wanted = zip(found, inputs[:6], ctx.needs_input_grad, strict=False)
         grads = tuple(g if x is not None and need else None for g, x, need in wanted)
@@ -144,29 +142,13 @@ class _Unwatched(torch.autograd.Function):
     backward = staticmethod(_differentiate)
 
 
-def _is_watched(*tensors: Tensor | None) -> bool:
-    """Whether torch compiles, traces, fakes or transforms: then it must see a call."""
-    if torch.compiler.is_compiling() or torch._C._get_tracing_state() is not None:
-        return True
-    if _get_current_dispatch_mode() or _modes_before_dispatch():  # type: ignore[no-untyped-call]
-        return True
-    if torch._C._are_functorch_transforms_active():
-        return True
-    return any(x is not None and not _is_ordinary(x) for x in tensors)
-
-
-def _is_ordinary(x: Tensor) -> bool:
-    # batched: what autograd makes of gradients under is_grads_batched, and calls a Tensor
-    return type(x) in (Tensor, Parameter) and not torch._C._functorch.is_legacy_batchedtensor(x)
-
-
 def fused(call: Call, impl: str) -> Tensor:
     """Run a call on a fused implementation, as one operator."""
     tensors = (call.q, call.k, call.v, call.p0, call.p1, call.table)
     beside = (call.lo, call.hi, call.dense, call.seed)
     numbers = (call.phi, call.scale, call.pattern, call.not_self, call.dropout, call.precision)
     args = (*tensors, *beside, *numbers, impl)
-    if _is_watched(*tensors):
+    if is_watched(*tensors):
         out: Tensor = _attend(*args)[0]
     elif torch.is_grad_enabled() and any(x is not None and x.requires_grad for x in tensors):
         out = _Unwatched.apply(*args)  # type: ignore[no-untyped-call]

@@ -82,7 +82,7 @@ class Mask(ABC):
         return self.allows(size, n, m, device).expand(*batch, n, m)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True)
 class And(Mask):
     """What both of two masks let see."""
 

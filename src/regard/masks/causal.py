@@ -20,7 +20,7 @@ def check_integer(owner: str, name: str, value: object) -> None:
         raise KindError(msg)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True)
 class Causal(Mask):
     """Query i sees the keys 0 to i + offset; offset = m - n puts the last query on the last key.
 

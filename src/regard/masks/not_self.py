@@ -12,7 +12,7 @@ from regard.masks.base import Mask, Spans
 __all__ = ["NotSelf"]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True)
 class NotSelf(Mask):
     """Query i sees every key but key i.
 

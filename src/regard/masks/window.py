@@ -14,7 +14,7 @@ from regard.masks.causal import check_integer
 __all__ = ["Window"]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True)
 class Window(Mask):
     """Query i sees ``left`` keys before its own position and ``right`` after it.
 
