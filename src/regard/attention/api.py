@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from typing import get_args
 
@@ -142,7 +143,7 @@ def attend(
     chosen = _choose(q, k, v, score, mask, dropout, impl)
     number = _seed_tensor(seed, q.device) if dropout else None
     dtype = q.dtype
-    with torch.autocast(q.device.type, enabled=False):
+    with _without_autocast(q.device.type):
         if chosen.impl == "reference":
             return reference.attend(q, k, v, score, mask, dropout, number)
         if not takes_halves(chosen.impl, score):
@@ -153,6 +154,13 @@ def attend(
         if applies(chosen.impl, score, q.shape[-1], precision):
             call = centred(call)
         return fused(call, chosen.impl).to(dtype).reshape(*q.shape[:-1], v.shape[-1])
+
+
+def _without_autocast(device: str) -> AbstractContextManager[object]:
+    # a graph keeps it: who runs that may be inside of autocast
+    if torch.compiler.is_compiling() or torch.is_autocast_enabled(device):
+        return torch.autocast(device, enabled=False)
+    return nullcontext()
 
 
 def takes_halves(impl: str, score: Score) -> bool:

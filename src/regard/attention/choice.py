@@ -114,8 +114,8 @@ def _no_plain_dot(score: Score, who: str) -> str:
 
 def why_not_triton(q: Tensor, k: Tensor, v: Tensor, score: Score, *, named: bool = False) -> str:
     """Why the GPU's kernels cannot run a call, or unless named should not; empty if they can."""
-    if not named and q.device.type != "cuda":
-        return f"it runs on an NVIDIA GPU, q is on {q.device}"
+    if not named and (why := _not_on_a_gpu(q)):
+        return why
     if why := _no_triton(q):
         return why
     if is_transformed(q, k, v, *score.tensors):
@@ -128,11 +128,15 @@ def why_not_triton(q: Tensor, k: Tensor, v: Tensor, score: Score, *, named: bool
     return _no_form(score)
 
 
+def _not_on_a_gpu(q: Tensor) -> str:
+    return "" if q.device.type == "cuda" else f"it runs on an NVIDIA GPU, q is on {q.device}"
+
+
 def _why_not_cudnn(
     q: Tensor, k: Tensor, v: Tensor, score: Score, mask: Mask | None, dropout: float
 ) -> str:
-    if q.device.type != "cuda":
-        return f"it runs on an NVIDIA GPU, q is on {q.device}"
+    if why := _not_on_a_gpu(q):
+        return why
     if is_transformed(q, k, v):
         return _UNTRANSFORMED
     if q.dtype not in (torch.bfloat16, torch.float16):
@@ -162,8 +166,8 @@ def _no_form(score: Score) -> str:
 def _no_triton(q: Tensor) -> str:
     # Triton's interpreter runs the kernels on the CPU, slowly: for tests, when asked for by name
     interpreted = os.environ.get("TRITON_INTERPRET") == "1"
-    if q.device.type != "cuda" and not (interpreted and q.device.type == "cpu"):
-        return f"it runs on an NVIDIA GPU, q is on {q.device}"
+    if not (interpreted and q.device.type == "cpu") and (why := _not_on_a_gpu(q)):
+        return why
     if not (_TRITON if torch.compiler.is_compiling() else has("triton")):
         return "triton is not installed; pip install 'regard[gpu]'"
     return ""
@@ -218,7 +222,7 @@ def choose(
     refused: tuple[tuple[str, str], ...] = ()
     for name in FUSED:
         why = _refusal(name, q, k, v, score, mask, dropout)
-        why = why or _better_not(name, q, k, v, score, dropout, grad=grad)
+        why = why or _better_not(name, q, k, score, dropout, grad=grad)
         if not why:
             return Choice(name, f"the fastest that takes this call on {q.device}", refused)
         refused = (*refused, (name, why))
@@ -226,7 +230,7 @@ def choose(
 
 
 def _better_not(
-    impl: str, q: Tensor, k: Tensor, v: Tensor, score: Score, dropout: float, *, grad: bool
+    impl: str, q: Tensor, k: Tensor, score: Score, dropout: float, *, grad: bool
 ) -> str:
     """Why an implementation that can run a call should not, unless it is asked for by name."""
     n, m = q.shape[-2], k.shape[-2]
@@ -248,5 +252,5 @@ def _better_not(
             if not _few_of_a_kind(n, m):
                 return f"it builds a plan for every new shape, and n={n}, m={m} may be one of many"
         case "triton":
-            return why_not_triton(q, k, v, score)
+            return _not_on_a_gpu(q)  # all else was asked before
     return ""
