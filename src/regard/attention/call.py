@@ -195,10 +195,7 @@ def make_call(
 
 
 def _flat(x: Tensor) -> Tensor:
-    size = 1
-    for axis in x.shape[:-2]:
-        size *= axis
-    return x.reshape(size, *x.shape[-2:])  # not -1: there may be no elements
+    return x.flatten(0, -3) if x.ndim > 2 else x.unsqueeze(0)  # noqa: PLR2004 - rows and features
 
 
 def _heads_last(p: Tensor | None, batch: torch.Size, h: int) -> Tensor | None:

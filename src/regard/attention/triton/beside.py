@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 import torch
 from torch import Tensor
@@ -82,6 +83,7 @@ def beside_of(call: Call) -> Beside:
     )
 
 
+@lru_cache  # asked twenty times a call, of a few widths
 def power_of_two(width: int, least: int = 16) -> int:
     """The side of a tile that has room for so many features."""
     return max(least, 1 << (max(width, 1) - 1).bit_length())

@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
-import triton
 from torch import Tensor
 from torch.nn.functional import pad
 
@@ -120,6 +119,10 @@ def _twice(kernel: Any, programs: int, given: tuple[Tensor, ...], *rest: Any, **
         kernel[(programs,)](*given, notes, *rest, CAREFUL=careful, **flags)
 
 
+def _blocks(count: int, size: int) -> int:
+    return -(-count // size)  # triton.cdiv is for kernels, and slow outside
+
+
 def forward(call: Call, *, values: bool) -> tuple[Tensor, Tensor]:
     """The output and the rows' normalisers; without values, the second alone."""
     if _narrow(call, values=values):
@@ -134,7 +137,7 @@ def forward(call: Call, *, values: bool) -> tuple[Tensor, Tensor]:
     long = q.dtype == torch.float32 and m > shared.LONG
     _twice(
         matrix.forward,
-        batch * triton.cdiv(n, t.bm),
+        batch * _blocks(n, t.bm),
         (
             *(q, call.k, call.v, beside.table, beside.lo, beside.hi, beside.dense),
             beside.seed,
@@ -193,7 +196,7 @@ def backward(
     scale, factor = positive(call) * LOG2E, abs(call.scale)
     given = (q, k, v, dout, beside.table, beside.lo, beside.hi, beside.dense, beside.seed)
     t = _tiles("to_queries", call, fine=exact)
-    grid = (batch * triton.cdiv(n, t.bm),)
+    grid = (batch * _blocks(n, t.bm),)
     if exact:
         matrix.means[grid](
             *(*given, lse, mean, norms, *strides, *sizes, scale, beside.least, beside.keep_scale),
@@ -201,7 +204,7 @@ def backward(
             **_constants(call, t),
         )
     else:
-        matrix.deltas[(triton.cdiv(batch * n, 64),)](
+        matrix.deltas[(_blocks(batch * n, 64),)](
             out.contiguous(), dout, lse, mean, norms, f, batch * n, BM=64, DV=power_of_two(f)
         )
     dq = memory.fresh(batch, n, h, dtype=q.dtype, device=q.device)
@@ -220,7 +223,7 @@ def backward(
     t = _tiles("to_keys", call, fine=exact)
     _twice(
         matrix.to_keys,
-        batch * triton.cdiv(m, t.bn),
+        batch * _blocks(m, t.bn),
         (*given, norms, mean, _columns(call, beside, t), dk, dv),
         *(*strides, *sizes),
         *(scale, factor, beside.least, beside.keep_scale),
@@ -242,11 +245,11 @@ def backward(
 
 def _columns(call: Call, beside: Beside, t: Tiles) -> Tensor:
     """Which blocks of queries see each tile of keys: see ``matrix.columns``."""
-    blocks_n, blocks_m = triton.cdiv(call.n, t.bm), triton.cdiv(call.m, t.bn)
+    blocks_n, blocks_m = _blocks(call.n, t.bm), _blocks(call.m, t.bn)
     if call.lo is None:
         found = torch.zeros(blocks_m, 4, dtype=torch.int32, device=call.q.device)
-        found[:, 1] = blocks_n  # filled on the GPU: a copy to it would wait
-        found[:, 3] = call.n // t.bm
+        found[:, 1].fill_(blocks_n)  # on the GPU: a copy to it would wait
+        found[:, 3].fill_(call.n // t.bm)
         return found
     masks = call.lo.shape[0]
     found = memory.fresh(masks, blocks_m, 4, dtype=torch.int32, device=call.q.device)
