@@ -212,6 +212,53 @@ def test_gradients_of_narrow_rows_lie_as_the_compiler_is_told(d, v, device):
     assert all(x.is_contiguous() for x in found)
 
 
+class Compiled:
+    """As Triton's, which takes constants too, and reads none."""
+
+    def __init__(self, launched, key):
+        self.launched, self.key = launched, key
+
+    def __getitem__(self, grid):
+        return self.launch
+
+    def launch(self, *args):
+        assert len(args) == len(Kernel.arg_names)
+        self.launched.append((*self.key, args[2]))
+
+
+class Kernel:
+    """As Triton's: finds what is compiled for its arguments, and launches it."""
+
+    arg_names = ("q", "notes", "n", "BM", "CAREFUL")
+
+    def __init__(self, launched):
+        self.launched, self.compiled, self.searches = launched, {}, 0
+
+    def __getitem__(self, grid):
+        return self.launch
+
+    def launch(self, q, notes, n, *, BM, CAREFUL, num_warps):
+        self.searches += 1
+        key = (CAREFUL, q.dtype, n % 16 == 0)
+        found = self.compiled.setdefault(key, Compiled(self.launched, key))
+        found.launch(q, notes, n, BM, CAREFUL)
+        return found
+
+
+def test_the_second_launch_is_of_the_kernel_that_went_with_the_first(triton, device):
+    launched = []
+    kernel = Kernel(launched)
+    cases = [(torch.float32, 16), (torch.float32, 5), (torch.float16, 16), (torch.float32, 32)]
+    for again in (False, True):
+        for dtype, n in cases:
+            kernel.searches = 0
+            x = torch.zeros(1, dtype=dtype, device=device)
+            triton.dot._twice(kernel, 3, (x,), n, BM=16, num_warps=4)
+            told = (dtype, n % 16 == 0, n)
+            assert launched[-2:] == [(False, *told), (True, *told)]
+            assert kernel.searches == (1 if again or n == 32 else 2)
+
+
 def test_a_look_copies_nothing_that_is_wide_enough(triton, device):
     q, k, v = (x.to(device) for x in qkv(2, n=3, m=4, d=2, v=0))
     look = triton.inspection.Look(Call(q, k, v))

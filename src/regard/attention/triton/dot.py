@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
+import triton
 from torch import Tensor
 from torch.nn.functional import pad
 
@@ -30,6 +31,9 @@ LINEAR = ("q * k", SCALED_DOT)  # the formulas that are dot products
 FEW = 1 << 16  # pairs of an entry, up to which weights and slopes of half precision are of float32
 SHORT = 32  # queries and keys, up to which one small tile has them all: sentences, not documents
 FEWEST = 2  # columns of q, k and v: see ``widened``
+# What goes with a compiled kernel: see ``_twice``. Triton keeps them as long; interpreted: nothing.
+_SECOND: dict[Any, Any] = {}
+COUNTS = tuple(map(int, triton.__version__.split(".")[:2])) >= (3, 3)  # constants, in a launch
 
 
 @dataclass(frozen=True)
@@ -113,10 +117,22 @@ def positive(call: Call) -> float:
 
 
 def _twice(kernel: Any, programs: int, given: tuple[Tensor, ...], *rest: Any, **flags: Any) -> None:  # noqa: ANN401
-    """Launch a kernel, and again for what was not finite: see ``matrix``."""
+    """Launch a kernel, and again for what was not finite: see ``matrix``.
+
+    To find the compiled kernel that fits forty arguments takes Triton longer than to launch it. The
+    second time they are the same, so it is the one that went with the first before.
+    """
+    grid = (programs, 1, 1)
     notes = memory.fresh(programs, dtype=torch.int32, device=given[0].device)
-    for careful in (False, True):
-        kernel[(programs,)](*given, notes, *rest, CAREFUL=careful, **flags)
+    args = (*given, notes, *rest)
+    first = kernel[grid](*args, CAREFUL=False, **flags)
+    second = _SECOND.get(first)
+    if second is not None:  # its constants are compiled into it, but it counts them
+        second[grid](*args, *(None,) * (len(kernel.arg_names) - len(args)))
+        return
+    second = kernel[grid](*args, CAREFUL=True, **flags)
+    if COUNTS:
+        _SECOND[first] = second
 
 
 def _blocks(count: int, size: int) -> int:
