@@ -30,9 +30,9 @@ class Laid(NamedTuple):
 def lay_out(mask: Mask, batch: torch.Size, n: int, m: int, device: torch.device) -> Laid:
     """Lay the spans of a mask out.
 
-    On a GPU the eight small kernels behind a window take longer than attention under it, so they
-    run once. Not for a CUDA graph: it would read memory that it does not keep. A stream has its
-    own: others would have to wait for it.
+    A window is eight small operations, on a GPU as many launches; for the same few integers they
+    are done once. Not for a CUDA graph: it would read memory that it does not keep. A stream has
+    its own: others would have to wait for it.
     """
     if not _is_positional(mask) or n > LONGEST or is_watched() or _is_recorded(device):
         return _made(mask, batch, n, m, device)
