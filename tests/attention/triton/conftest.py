@@ -97,6 +97,14 @@ def small_tiles(triton, monkeypatch):
 
 
 @pytest.fixture
+def small_sweeps(triton, monkeypatch):
+    """Sizes at which a small call goes through the passes that see scores once."""
+    sizes = {"BUSY": 4, "FEWEST": 1, "SWEEP_ROWS": 16, "SWEEP_KEYS": 16, "SKIM_KEYS": 16}
+    for name, size in sizes.items():
+        monkeypatch.setattr(triton.inspection, name, size)
+
+
+@pytest.fixture
 def many_pairs(triton, monkeypatch):
     """As if there were too many pairs for slopes in float64, and for sums with care."""
     monkeypatch.setattr(triton.operands, "FEW", -1)

@@ -55,9 +55,9 @@ def truth(q, k, score, mask):
     return attend(q.double(), k.double(), seen, score=score, mask=mask, impl="reference")
 
 
-def close(got, wanted):
+def close(got, wanted, tolerance=TOLERANCE):
     worst = (got.double() - wanted).abs().max().item()
-    assert worst <= TOLERANCE * max(wanted.abs().max().item(), 1e-30), worst
+    assert worst <= tolerance * max(wanted.abs().max().item(), 1e-30), worst
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
@@ -95,12 +95,8 @@ def test_every_look_is_that_of_the_definition(dtype, score, mask, device, triton
 
 
 @pytest.fixture
-def swept(triton, monkeypatch):
-    """Sizes at which a small call goes through the pass that sees scores once."""
-    monkeypatch.setattr(triton.inspection, "BUSY", 4)
-    monkeypatch.setattr(triton.inspection, "FEWEST", 1)
-    monkeypatch.setattr(triton.inspection, "SWEEP_ROWS", 16)
-    monkeypatch.setattr(triton.inspection, "SWEEP_KEYS", 16)
+def swept(triton, monkeypatch, small_sweeps):
+    """What went through the passes that see scores once."""
     ran = []
     real = triton.inspection.Look._swept
     monkeypatch.setattr(
@@ -117,7 +113,10 @@ def pooled(w, height, width, reduce):
 SWEEPS = [
     *(("dot", mask, reduce, 1 << 26) for mask in MASKS for reduce in ("mass", "max")),
     *((score, "causal", "mass", 1 << 26) for score in ("negative", "slope")),
-    *(("slope", mask, "mass", 1) for mask in ("all", "lengths")),  # a row of cells at a time
+    *(("negative", "all", reduce, 1 << 26) for reduce in ("mass", "max")),
+    # a row of cells at a time
+    *(("slope", mask, "mass", 1) for mask in ("all", "lengths")),
+    *(("dot", "all", reduce, 1) for reduce in ("mass", "max")),
 ]
 
 
@@ -131,6 +130,92 @@ def test_one_sweep_finds_normalisers_and_cells(
     got = Rows(q, k, score, mask).look.overview(4, 2, reduce)
     assert swept == [(4, 2, reduce)]
     close(got, wanted)
+
+
+class Nothing:
+    """In a kernel's place, however it is launched."""
+
+    def __getitem__(self, grid):
+        return lambda *args, **options: None
+
+
+FAR = 85.0  # times 4, in scores in base 2: 200
+BLOCK = slice(16, 32)  # rows that share a block of threads
+
+
+def by_row(q, k, reduce):
+    """What each row has in two cells of two tiles each."""
+    return Rows(q, k, Dot(), None).look.overview(q.shape[1], 2, reduce)
+
+
+def with_far_rows(device):
+    """Of one row later scores are 2^200 times those of the first tile, of another 2^-200."""
+    q, k, *_ = made(torch.bfloat16, device)
+    k[:, :16, 0], k[:, 16:, 0] = 0.0, 4.0
+    plain = q.clone()
+    q[1, 20, 0], q[1, 22, 0] = FAR, -FAR
+    return plain, q, k
+
+
+@pytest.mark.parametrize("reduce", ["mass", "max"])
+@pytest.mark.parametrize("rows", [N, 27])  # whole blocks, and not
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16], ids=str)
+def test_ordinary_rows_need_no_running_maximum(
+    dtype, rows, reduce, swept, device, triton, monkeypatch
+):
+    monkeypatch.setattr(triton.inspection.looking, "sweep", Nothing())
+    q, k, score, _ = made(dtype, device)
+    q = q[:, :rows]
+    w = truth(q, k, score, None).unflatten(2, (2, M // 2))
+    close(by_row(q, k, reduce), w.sum(3) if reduce == "mass" else w.amax(3))
+
+
+@pytest.mark.parametrize("reduce", ["mass", "max"])
+def test_a_row_that_rises_far_is_done_again(reduce, swept, device, triton, monkeypatch):
+    _, q, k = with_far_rows(device)
+    w = truth(q, k, Dot(), None).unflatten(2, (2, M // 2))
+    wanted = w.sum(3) if reduce == "mass" else w.amax(3)
+    close(by_row(q, k, reduce), wanted, 4e-5)  # of scores of 200 float32 keeps less
+    monkeypatch.setattr(triton.inspection.looking, "sweep", Nothing())
+    left = by_row(q, k, reduce).isnan().any(2)
+    assert left.nonzero().tolist() == [[1, 20]]
+
+
+@pytest.mark.parametrize("reduce", ["mass", "max"])
+def test_neighbours_of_a_row_done_again_keep_their_bits(reduce, swept, device, triton, monkeypatch):
+    plain, q, k = with_far_rows(device)
+    got, before = by_row(q, k, reduce), by_row(plain, k, reduce)
+    changed = (got != before).any(2).nonzero().tolist()
+    assert changed == [[1, 20], [1, 22]]
+    # which tells something: done again, they would have others
+    monkeypatch.setattr(triton.inspection.looking, "skim", Nothing())
+    assert (by_row(plain, k, reduce) != before)[1, BLOCK].any()
+
+
+INF = torch.inf
+
+
+@pytest.mark.parametrize("reduce", ["mass", "max"])
+@pytest.mark.parametrize("spoiled", ["query", "key"])
+@pytest.mark.parametrize("value", [torch.nan, INF, -INF, 3e38])
+def test_what_is_not_finite_is_as_without_the_quick_pass(
+    value, spoiled, reduce, swept, device, triton, monkeypatch
+):
+    q, k, *_ = made(torch.bfloat16, device)
+    k[..., 0] = torch.where(torch.arange(M, device=device) < 16, 1.0, -1.0)  # scores of both signs
+    plain = by_row(q, k, reduce)
+    if spoiled == "query":
+        q[1, 20] = 0.0
+        q[1, 20, 0] = value
+    else:
+        k[1, 40, 0] = value
+    got = by_row(q, k, reduce)
+    monkeypatch.setattr(triton.inspection.looking, "skim", Nothing())  # memory is NaN before
+    alone = by_row(q, k, reduce)
+    rows = slice(20, 21) if spoiled == "query" else slice(None)
+    torch.testing.assert_close(got[1, rows], alone[1, rows], rtol=1e-5, atol=1e-7, equal_nan=True)
+    got[1, rows] = plain[1, rows]
+    assert torch.equal(got, plain)
 
 
 @pytest.mark.parametrize("reduce", ["mass", "max"])

@@ -1,5 +1,8 @@
 """That a slip in the kernels would be noticed: one line changed at a time."""
 
+import math
+from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -7,8 +10,10 @@ import pytest
 import torch
 
 from regard import Additive, Causal, Dot, Gaussian, Lengths, NotSelf, Window
+from regard.attention.call import make_call
 from regard.attention.generated import loaded
 from regard.scores import Distances, Slope
+from regard.testing import qkv
 from tests.attention.triton.calls import a_case, learned, number
 from tests.attention.triton.conftest import INTERPRETED
 
@@ -17,7 +22,26 @@ build = pytest.importorskip("regard.attention.triton.build", exc_type=ImportErro
 FOLDER = Path(build.__file__).parent
 PACKAGE = "regard.attention.triton"
 # imports go back only
-ORDER = ("elementary", "visible", "tile", "additive", "matrix", "substitution", "pull")
+ORDER = ("elementary", "visible", "tile", "additive", "matrix", "substitution", "pull", "looking")
+
+
+@dataclass
+class Overview:
+    """As a case: what each row has in two cells of two tiles, some rows done again."""
+
+    reduce: str
+    device: str = "cpu"
+
+    def agree(self, impl, dtype, gradients):
+        q, k, _ = (x.to(self.device, dtype) for x in qkv(2, n=20, m=64, d=6, v=1))
+        k[:, :16, 0], k[:, 16:, 0] = 0.0, 4.0
+        q[1, 7, 0] = 85.0  # later scores are 2^200 times the first ones
+        call = make_call(q, k, k.new_zeros(2, 64, 0), Dot().form(q, k), None)
+        got = import_module(f"{PACKAGE}.inspection").Look(call).overview(20, 2, self.reduce)
+        s = q.double() @ k.double().mT / math.sqrt(6)
+        w = s.softmax(2).unflatten(2, (2, 32))
+        wanted = w.sum(3) if self.reduce == "mass" else w.amax(3)
+        assert (got - wanted).abs().max() <= 1e-4
 
 
 BOTH = Lengths(torch.tensor([33, 40])) & Window(left=20, right=9) & NotSelf()
@@ -60,6 +84,10 @@ CHECKS = {
     "additive-careful": lambda: [
         (a_case(Additive(learned(40)), None, 17, 33, d=40), torch.float32)
     ],
+}
+CHECKS |= {
+    f"overview-{reduce}": lambda reduce=reduce: [(Overview(reduce), torch.bfloat16)]
+    for reduce in ("mass", "max")
 }
 LONG = {"whole-long": "whole", "features-long": "features-whole"}
 
@@ -195,6 +223,20 @@ MUTANTS = {
     "some features forgotten, with care": (
         "additive", "s, rest = added(s, rest, part)", "s, rest = part, rest", "additive-careful",
     ),
+    "an infinite total taken for one": (
+        "looking", 'fit = (total > LEAST_TOTAL) & (total < float("inf"))',
+        "fit = total > LEAST_TOTAL", "overview-mass",
+    ),
+    "a row to be done again left as it is": (
+        "looking", "there = norm != norm", "there = norm > norm", "overview-mass",
+    ),
+    "a cell that goes on behind its end": (
+        "looking", "if tile % EACH == EACH - 1:", "if tile % EACH == 0:", "overview-mass",
+    ),
+    "a cell with the largest of those before": (
+        "looking", 'most = tl.full([BM, 8], float("-inf"), tl.float32)\n            tl.store',
+        "tl.store", "overview-max",
+    ),
     "a centre with the wrong sign": ("substitution", ".to(tl.float64) * sign", ".to(tl.float64)",
         "additive",
     ),
@@ -246,14 +288,14 @@ def check(name, triton, monkeypatch, device):
 
 @pytest.mark.parametrize("name", [*CHECKS, *LONG])
 def test_what_catches_them_passes_without(
-    name, triton, monkeypatch, device, small_tiles, kernels_for_parameters
+    name, triton, monkeypatch, device, small_tiles, small_sweeps, kernels_for_parameters
 ):
     check(name, triton, monkeypatch, device)
 
 
 @pytest.mark.parametrize("mutant", MUTANTS)
 def test_a_slip_is_caught(
-    mutant, triton, monkeypatch, tmp_path, device, small_tiles, kernels_for_parameters
+    mutant, triton, monkeypatch, tmp_path, device, small_tiles, small_sweeps, kernels_for_parameters
 ):
     monkeypatch.setenv("REGARD_CACHE", str(tmp_path))
     if mutant in OF_SMALL_TILES and not INTERPRETED:
@@ -261,7 +303,7 @@ def test_a_slip_is_caught(
     file, right, wrong, name = MUTANTS[mutant]
     changed = modules(file, right, wrong)
     for other, module in changed.made.items():
-        for user in (triton.dot, triton.panels, triton.operands):
+        for user in (triton.dot, triton.panels, triton.operands, triton.inspection):
             if hasattr(user, other):
                 monkeypatch.setattr(user, other, module)
     monkeypatch.setattr(triton.operands, "kernels", changed.kernels)

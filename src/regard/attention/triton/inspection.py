@@ -143,23 +143,41 @@ class Look:
         )
 
     def _swept(self, height: int, width: int, reduce: str) -> Tensor:
-        """Normalisers and cells from one pass over the scores, some rows of cells at a time."""
+        """Normalisers and cells from one pass over the scores, some rows of cells at a time.
+
+        Where no key is hidden and nothing is added to a score, that pass is quicker, and the other
+        does again what it could not do.
+        """
         tall, device = self.n // height, self.call.q.device
         grid = memory.fresh(self.batch, height, width, dtype=torch.float64, device=device)
         at_once = min(max(SCRATCH // (self.batch * width * tall), 1), height)  # rows of cells
         operands, rest, constants = self._given(SWEEP_ROWS, SWEEP_KEYS, lse=False)
-        constants.pop("WIDE")
+        (q, k, *_), (*_, scale) = operands, rest
+        beside = {name: constants.pop(name) for name in BESIDE}
+        del constants["WIDE"]
+        constants |= {"EVEN": constants["D"] == q.shape[2], "MASS": reduce == "mass"}
+        bare = not any(beside.values())
         for start in range(0, height, at_once):
             some = min(at_once, height - start)
             count = some * tall
             norms = memory.fresh(self.batch, count, dtype=torch.float32, device=device)
-            cells = memory.fresh(self.batch, count, width, dtype=torch.float32, device=device)
-            looking.sweep[(self.batch * triton.cdiv(count, SWEEP_ROWS),)](
+            cells = memory.fresh(self.batch, width, count, dtype=torch.float32, device=device)
+            programs = self.batch * triton.cdiv(count, SWEEP_ROWS)
+            if bare:
+                looking.skim[(programs,)](
+                    *(q, k, norms, cells, *q.stride(), *k.stride(), q.shape[2], scale),
+                    *(start * tall, count, width),
+                    **{**constants, "BN": SKIM_KEYS},
+                    EACH=self.m // (width * SKIM_KEYS),
+                    num_warps=SKIM_WARPS,
+                    num_stages=3,
+                )
+            looking.sweep[(programs,)](
                 *(*operands, norms, cells, *rest, start * tall, count, width),
                 **constants,
+                **beside,
                 EACH=self.m // (width * SWEEP_KEYS),
-                EVEN=constants["D"] == self.call.q.shape[2],
-                MASS=reduce == "mass",
+                AGAIN=bare,
                 num_warps=SWEEP_WARPS,
                 num_stages=3,
             )
@@ -167,7 +185,7 @@ class Look:
             looking.gather[(self.batch * some * triton.cdiv(width, GATHERED),)](
                 *(cells, norms, part, count, width, tall, some),
                 WIDTH=GATHERED,
-                ROWS=16,
+                ROWS=128,
                 MASS=reduce == "mass",
             )
             grid[:, start : start + some] = part
@@ -177,7 +195,9 @@ class Look:
 FEWEST = 32  # keys a cell must have
 BUSY = 1024  # blocks of threads that keep a GPU busy
 SWEEP_ROWS, SWEEP_KEYS, SWEEP_WARPS = 128, 128, 8  # tiles of the pass that sees scores once
+SKIM_KEYS, SKIM_WARPS = 64, 4  # of the quicker one; cells are whole tiles of both
 NARROW = 64  # features up to which such a tile fits
 MOST_TILES = 4  # a cell's, all of them written out in the loop
 SCRATCH = 1 << 26  # numbers kept of a part of the rows: 256 MiB
-GATHERED = 128  # cells a block of threads adds up
+GATHERED = 16  # cells a block of threads adds up
+BESIDE = ("SPANS", "NOT_SELF", "DENSE", "TABLE")  # what hides keys, or adds to scores

@@ -20,7 +20,21 @@ from regard.attention.triton.matrix import (
 )
 from regard.attention.triton.visible import spans, visible
 
-__all__ = ["entropies", "gather", "overview", "received", "rectangle", "sweep"]
+__all__ = ["entropies", "gather", "overview", "received", "rectangle", "skim", "sweep"]
+
+# of a row's weights: those that float32 takes for 0 are less than 2^-46 of it
+LEAST_TOTAL = tl.constexpr(2.0**-80)
+
+
+@triton.jit
+def queries_of(
+    q, at, there, width, stride_row, stride_col, D: tl.constexpr, NEGATIVE: tl.constexpr
+):  # fmt: skip
+    """Rows of q, with the sign of the scale: kernels get its size alone."""
+    found = rows_of(q, at, there, width, stride_row, stride_col, D)
+    if NEGATIVE:
+        found = (-found.to(tl.float32)).to(found.dtype)
+    return found
 
 
 @triton.jit
@@ -78,9 +92,7 @@ def overview(
     of_mask = entry // per_mask
     first, last = spans(lo + of_mask * n, hi + of_mask * n, rows, n, m, SPANS)
     last = tl.where(there, last, 0)
-    queries = rows_of(q + entry * sqb, rows, there, d, sqn, sqd, D)
-    if NEGATIVE:
-        queries = (-queries.to(tl.float32)).to(queries.dtype)
+    queries = queries_of(q + entry * sqb, rows, there, d, sqn, sqd, D, NEGATIVE)
     norm = base_two(tl.load(lse + entry * n + rows, mask=there, other=float("-inf")))
     if not WIDE:
         norm = norm.to(tl.float32)
@@ -115,37 +127,106 @@ def overview(
 
 
 @triton.jit
+def whole_tile(
+    queries, k, tile, d, skm, skd, BN: tl.constexpr, D: tl.constexpr, EVEN: tl.constexpr,
+    PRECISION: tl.constexpr,
+):  # fmt: skip
+    """Products [BM, BN] with the keys of a tile that are all there."""
+    begin = k + tl.cast(tile * BN, tl.int64) * skm  # a number for all: threads' offsets stay
+    keys = full_rows_of(begin, tl.arange(0, BN), d, skm, skd, D, EVEN)
+    return product(queries, tl.trans(keys), PRECISION)
+
+
+@triton.jit
+def eighths(x):
+    """x [BM, BN] as [BM, BN / 8, 8]: a thread has whole columns of it, and reduces them alone."""
+    return tl.reshape(x, [x.shape[0], x.shape[1] // 8, 8])
+
+
+@triton.jit
+def skim(
+    q, k, norms, cells, sqb, sqn, sqd, skb, skm, skd, d, scale, first_row, count, width,
+    BM: tl.constexpr, BN: tl.constexpr, EACH: tl.constexpr, D: tl.constexpr, EVEN: tl.constexpr,
+    MASS: tl.constexpr, NEGATIVE: tl.constexpr, PRECISION: tl.constexpr,
+):  # fmt: skip
+    """What ``sweep`` finds, where nothing is hidden or added: sooner, but for rows it gives up.
+
+    A row's weights are relative to its largest score of the first tile, and stay so. Nothing waits
+    for a maximum, nothing is rescaled: beside its product a pair costs a multiply-add, an
+    exponential and an addition.
+
+    One weight of the first tile is 1 that way. A total out of bounds met weights 2^128 times as
+    large, something that is no number, or scores so large that they are rounded by tens: such a
+    row's normaliser is NaN, and ``sweep`` does it again.
+    """
+    blocks = tl.cdiv(count, BM)
+    entry = (tl.program_id(0) // blocks).to(tl.int64)
+    at = (tl.program_id(0) % blocks) * BM + tl.arange(0, BM)
+    there = at < count
+    queries = queries_of(q + entry * sqb, first_row + at, there, d, sqn, sqd, D, NEGATIVE)
+    keys = k + entry * skb
+    top = tl.max(whole_tile(queries, keys, 0, d, skm, skd, BN, D, EVEN, PRECISION), 1) * scale
+    total = tl.zeros([BM], tl.float32)
+    some = tl.zeros([BM, 8], tl.float32)
+    most = tl.full([BM, 8], float("-inf"), tl.float32)
+    # Tiles in one loop, not in one for each cell: keys are on their way across a cell's end, too.
+    for tile in range(width * EACH):
+        s = whole_tile(queries, keys, tile, d, skm, skd, BN, D, EVEN, PRECISION)
+        some += tl.sum(eighths(tl.exp2(s * scale - top[:, None])), 1)
+        if not MASS:
+            most = tl.maximum(most, tl.max(eighths(s), 1))
+        if tile % EACH == EACH - 1:
+            here = tl.sum(some, 1)
+            total += here
+            some = tl.zeros([BM, 8], tl.float32)
+            if MASS:
+                here = top + tl.log2(here)
+            else:
+                here = tl.max(most, 1) * scale
+                most = tl.full([BM, 8], float("-inf"), tl.float32)
+            tl.store(cells + (entry * width + tile // EACH) * count + at, here, mask=there)
+    fit = (total > LEAST_TOTAL) & (total < float("inf"))
+    norm = tl.where(fit, top + tl.log2(total), float("nan"))
+    tl.store(norms + entry * count + at, norm, mask=there)
+
+
+@triton.jit
 def sweep(
     q, k, table, lo, hi, dense, norms, cells,
     sqb, sqn, sqd, skb, skm, skd, sdb, sdn, sdm, n, m, d, per_mask, per_dense, tables, scale,
     first_row, count, width,
     BM: tl.constexpr, BN: tl.constexpr, EACH: tl.constexpr, D: tl.constexpr, EVEN: tl.constexpr,
     SPANS: tl.constexpr, NOT_SELF: tl.constexpr, DENSE: tl.constexpr, TABLE: tl.constexpr,
-    MASS: tl.constexpr, NEGATIVE: tl.constexpr, PRECISION: tl.constexpr,
+    MASS: tl.constexpr, NEGATIVE: tl.constexpr, PRECISION: tl.constexpr, AGAIN: tl.constexpr,
 ):  # fmt: skip
-    """norms[B, count] and cells[B, count, width]: each row's normaliser and what its cells have.
+    """norms[B, count] and cells[B, width, count]: each row's normaliser and what its cells have.
 
     For cells of EACH whole tiles of keys. Scores are seen once: what a cell has is kept as a
     logarithm, its sum or its largest, and becomes weights when the row's normaliser is known.
+    AGAIN: for rows alone whose normaliser is NaN so far; their neighbours keep what they have.
     """
     blocks = tl.cdiv(count, BM)
     entry = (tl.program_id(0) // blocks).to(tl.int64)
     at = (tl.program_id(0) % blocks) * BM + tl.arange(0, BM)
     rows, there = first_row + at, at < count
+    if AGAIN:
+        norm = tl.load(norms + entry * count + at, mask=there, other=0.0)
+        there = norm != norm
+        if tl.max(there.to(tl.int32), 0) == 0:
+            return
     of_mask = entry // per_mask
     first, last = spans(lo + of_mask * n, hi + of_mask * n, rows, n, m, SPANS)
     last = tl.where(there, last, 0)
-    queries = rows_of(q + entry * sqb, rows, there, d, sqn, sqd, D)
-    if NEGATIVE:
-        queries = (-queries.to(tl.float32)).to(queries.dtype)
+    queries = queries_of(q + entry * sqb, rows, there, d, sqn, sqd, D, NEGATIVE)
     begin = tl.min(tl.where(first < last, first, m), 0) // (BN * EACH)
     end = tl.cdiv(tl.max(tl.where(first < last, last, 0), 0), BN * EACH)
     begin = tl.minimum(begin, end)
-    to = cells + (entry * count + at) * width
+    to = cells + entry * width * count + at
+    step = entry * 0 + count  # in int64: cells times rows may be many
     for c in range(begin):
-        tl.store(to + c, float("-inf"), mask=there)
+        tl.store(to + c * step, float("-inf"), mask=there)
     for c in range(end, width):
-        tl.store(to + c, float("-inf"), mask=there)
+        tl.store(to + c * step, float("-inf"), mask=there)
     top = tl.full([BM], float("-inf"), tl.float32)
     total = tl.zeros([BM], tl.float32)
     for c in range(begin, end):
@@ -153,9 +234,9 @@ def sweep(
         if not MASS:
             here = tl.full([BM], float("-inf"), tl.float32)
         for part in tl.static_range(EACH):
-            j = (c * EACH + part) * BN + tl.arange(0, BN)
-            keys = full_rows_of(k + entry * skb, j, d, skm, skd, D, EVEN)
-            s = product(queries, tl.trans(keys), PRECISION)
+            tile = c * EACH + part
+            s = whole_tile(queries, k + entry * skb, tile, d, skm, skd, BN, D, EVEN, PRECISION)
+            j = tile * BN + tl.arange(0, BN)
             factor = scale
             if TABLE:
                 bias_at = table + (entry % tables) * (n + m - 1)
@@ -188,7 +269,7 @@ def sweep(
             here = top + tl.log2(here)
             # nothing seen: -inf + -inf; what is NaN without that stays so
             here = tl.where(top == float("-inf"), float("-inf"), here)
-        tl.store(to + c, here, mask=there)
+        tl.store(to + c * step, here, mask=there)
     # of a row that saw nothing: what makes its weights 0; a NaN among its scores is in its total
     norm = tl.where(total == 0.0, float("inf"), top + tl.log2(total))
     tl.store(norms + entry * count + at, norm, mask=there)
@@ -208,16 +289,17 @@ def gather(
     spoiled = tl.zeros([WIDTH], tl.float32)
     for r0 in range(0, tall, ROWS):
         r = r0 + tl.arange(0, ROWS)
-        there, at = r < tall, entry * count + cell * tall + r
-        norm = tl.load(norms + at, mask=there, other=float("inf"))
-        inside = there[:, None] & (c < width)[None, :]
-        x = tl.load(cells + at[:, None] * width + c[None, :], mask=inside, other=float("-inf"))
-        p = tl.exp2(x - norm[:, None])
+        there, at = r < tall, cell * tall + r
+        norm = tl.load(norms + entry * count + at, mask=there, other=float("inf"))
+        inside = (c < width)[:, None] & there[None, :]
+        where = cells + (entry * width + c)[:, None] * count + at[None, :]
+        x = tl.load(where, mask=inside, other=float("-inf"))
+        p = tl.exp2(x - norm[None, :])
         if MASS:
-            found += tl.sum(p, 0).to(tl.float64)
+            found += tl.sum(p, 1).to(tl.float64)
         else:
-            found = tl.maximum(found, tl.max(p, 0).to(tl.float64))
-            spoiled += tl.sum(p * 0.0, 0)  # a maximum drops NaN
+            found = tl.maximum(found, tl.max(p, 1).to(tl.float64))
+            spoiled += tl.sum(p * 0.0, 1)  # a maximum drops NaN
     tl.store(grid + (entry * height + cell) * width + c, found + spoiled, mask=c < width)
 
 
@@ -236,9 +318,7 @@ def entropies(
     there = rows < n
     of_mask = entry // per_mask
     first, last = spans(lo + of_mask * n, hi + of_mask * n, rows, n, m, SPANS)
-    queries = rows_of(q + entry * sqb, rows, there, d, sqn, sqd, D)
-    if NEGATIVE:
-        queries = (-queries.to(tl.float32)).to(queries.dtype)
+    queries = queries_of(q + entry * sqb, rows, there, d, sqn, sqd, D, NEGATIVE)
     norm = base_two(tl.load(lse + entry * n + rows, mask=there, other=float("-inf")))
     begin = tl.min(tl.where(first < last, first, m), 0) // BN * BN
     end = tl.max(tl.where(first < last, last, 0), 0)
@@ -276,9 +356,7 @@ def received(
         first, last = spans(lo + of_mask * n, hi + of_mask * n, rows, n, m, SPANS)
         sees = (first < j0 + BN) & (last > j0) & (first < last)
         if tl.max(sees.to(tl.int32), 0) > 0:
-            queries = rows_of(q + entry * sqb, rows, there, d, sqn, sqd, D)
-            if NEGATIVE:
-                queries = (-queries.to(tl.float32)).to(queries.dtype)
+            queries = queries_of(q + entry * sqb, rows, there, d, sqn, sqd, D, NEGATIVE)
             norm = base_two(tl.load(lse + entry * n + rows, mask=there, other=float("-inf")))
             p, _ = weights_tile(
                 queries, norm, k + entry * skb, table + (entry % tables) * (n + m - 1),
@@ -308,9 +386,7 @@ def rectangle(
     there = r < i_count
     of_mask = entry // per_mask
     first, last = spans(lo + of_mask * n, hi + of_mask * n, rows, n, m, SPANS)
-    queries = rows_of(q + entry * sqb, rows, there, d, sqn, sqd, D)
-    if NEGATIVE:
-        queries = (-queries.to(tl.float32)).to(queries.dtype)
+    queries = queries_of(q + entry * sqb, rows, there, d, sqn, sqd, D, NEGATIVE)
     norm = base_two(tl.load(lse + entry * n + rows, mask=there, other=float("-inf")))
     p, _ = weights_tile(
         queries, norm, k + entry * skb, table + (entry % tables) * (n + m - 1),
