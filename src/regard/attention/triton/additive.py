@@ -14,6 +14,7 @@ from regard.attention.triton.elementary import added, reciprocal, tanh
 __all__ = ["additive_tile"]
 
 FEW = tl.constexpr(16)  # features whose sum float32 may hold
+FAST = tl.constexpr(32)  # the same by exponentials, which lose more than the sum does
 FEWER = tl.constexpr(8)  # the same where care is taken
 
 
@@ -24,17 +25,20 @@ def pair_of_fractions(na, da, nb, db):
 
 
 @triton.jit
-def exp_pair(at_q, at_k, p0, wide_n, wide_m, F: tl.constexpr):
-    """Two features of sum w (E F - 1) / (E F + 1)."""
+def exp_pair(at_q, at_k, p0, wide_n, wide_m):
+    """Two features of sum w (E F - 1) / (E F + 1), over one denominator, multiplied out.
+
+    (Ea Fa + 1) (Eb Fb + 1) is Ea Eb Fa Fb + Ea Fa + Eb Fb + 1, and the numerator has the same
+    products, weighed: what depends on one side alone is made once for many pairs, and a pair costs
+    six multiply-adds, a reciprocal and one more.
+    """
     xa, xb = tl.load(at_q), tl.load(at_q + wide_n)
     ya, yb = tl.load(at_k), tl.load(at_k + wide_m)
     wa, wb = tl.load(p0), tl.load(p0 + 1)
-    da, db = xa * ya + 1.0, xb * yb + 1.0
-    if F:  # the weight goes to the side of which a thread has fewer
-        na, nb = (wa * xa) * ya - wa, (wb * xb) * yb - wb
-    else:
-        na, nb = xa * (wa * ya) - wa, xb * (wb * yb) - wb
-    return pair_of_fractions(na, da, nb, db)
+    x, y = xa * xb, ya * yb
+    both, less = wa + wb, wa - wb
+    over = x * (both * y) + (xa * (less * ya) - (xb * (less * yb) + both))
+    return over * reciprocal(x * y + (xa * ya + (xb * yb + 1.0)))
 
 
 @triton.jit
@@ -59,7 +63,7 @@ def with_part(s, rest, part, CAREFUL: tl.constexpr):
 
 
 @triton.jit
-def additive_tile(s, q, k, p0, kind, wide_n, wide_m, h, F: tl.constexpr, CAREFUL: tl.constexpr):
+def additive_tile(s, q, k, p0, kind, wide_n, wide_m, h, CAREFUL: tl.constexpr):
     """Sum of w tanh(q + k): see ``substitution``, which says in ``kind`` what q and k are now.
 
     Two fractions are added over one denominator: one reciprocal serves two features. Four are
@@ -69,13 +73,14 @@ def additive_tile(s, q, k, p0, kind, wide_n, wide_m, h, F: tl.constexpr, CAREFUL
     few: tl.constexpr = FEWER if CAREFUL else FEW
     rest = tl.zeros_like(s)
     if kind == 2:  # exp(2 q), exp(2 k): (E F - 1) / (E F + 1)
-        for f0 in range(0, h, few):
+        many: tl.constexpr = FEWER if CAREFUL else FAST
+        for f0 in range(0, h, many):
             part = tl.zeros_like(s)
-            for f in range(f0, tl.minimum(f0 + few, h), 4):
+            for f in range(f0, tl.minimum(f0 + many, h), 4):
                 at_q, at_k = q + tl.cast(f, tl.int64) * wide_n, k + tl.cast(f, tl.int64) * wide_m
-                part += exp_pair(at_q, at_k, p0 + f, wide_n, wide_m, F)
+                part += exp_pair(at_q, at_k, p0 + f, wide_n, wide_m)
                 at_q, at_k = at_q + 2 * wide_n, at_k + 2 * wide_m
-                part += exp_pair(at_q, at_k, p0 + f + 2, wide_n, wide_m, F)
+                part += exp_pair(at_q, at_k, p0 + f + 2, wide_n, wide_m)
             s, rest = with_part(s, rest, part, CAREFUL)
     elif kind == 1:  # tanh q, tanh k: (A + B) / (1 + A B)
         for f0 in range(0, h, few):

@@ -127,7 +127,7 @@ def score_tile(
     at_k = k + j0 + of_keys(keys_within(BN, F), F)
     s = no_scores(BM, BN, F)
     if ADDITIVE:
-        s = additive_tile(s, at_q, at_k, p0, kind, wide_n, wide_m, h, F, ADDITIVE == 2)
+        s = additive_tile(s, at_q, at_k, p0, kind, wide_n, wide_m, h, ADDITIVE == 2)
     else:
         s = summed(s, at_q, at_k, p0, p1, wide_n, wide_m, h)
     return s
