@@ -318,7 +318,7 @@ from regard.attention.triton.build import kernels
 from regard.scores import Gaussian
 
 
-def text(fn, pointers, numbers, constants):
+def made(fn, pointers, numbers, constants, warps=4):
     names = fn.arg_names
     signature = {n: "constexpr" for n in names}
     signature.update(pointers)
@@ -327,8 +327,8 @@ def text(fn, pointers, numbers, constants):
     signature["least"] = "i32"
     fixed = {(names.index(n),): constants[n] for n in names if signature[n] == "constexpr"}
     source = ASTSource(fn, signature, constexprs=fixed)
-    compiled = triton.compile(source, target=GPUTarget("cuda", 90, 32), options={"num_warps": 4})
-    return compiled.asm["ttir"]
+    options = {"num_warps": warps}
+    return triton.compile(source, target=GPUTarget("cuda", 90, 32), options=options).asm
 
 
 flags = dict(SPANS=True, NOT_SELF=True, DENSE=True, TABLE=True, DROP=True, LONG=False)
@@ -339,7 +339,7 @@ numbers = [n for n in fn.arg_names if n.islower() and n not in pointers
            and n not in ("scale", "least", "keep_scale")]
 sizes = dict(BM=16, BN=16, D=16, DV=16, EVEN=False, VALUES=True, NEGATIVE=False,
              PRECISION="tf32x3", CAREFUL=True)
-print(text(fn, pointers, numbers, flags | sizes))
+print(made(fn, pointers, numbers, flags | sizes)["ttir"])
 fn = kernels(Gaussian.PHI).forward
 pointers = dict.fromkeys("q k v p0 p1 table out scratch".split(), "*fp32") | dict(
     kind="*i32", lo="*i32", hi="*i32", dense="*i8", seed="*i64", lse="*fp64")
@@ -348,7 +348,10 @@ numbers = [n for n in fn.arg_names if n.islower() and n not in pointers
 for few in (False, True):
     print("// ---")
     sizes = dict(BM=16, BN=32, DV=16, MODE=1, ADDITIVE=False, KEYS_FIRST=few)
-    print(text(fn, pointers, numbers, flags | sizes))
+    print(made(fn, pointers, numbers, flags | sizes)["ttir"])
+sizes = dict(BM=64, BN=64, DV=1, MODE=1, ADDITIVE=False, KEYS_FIRST=True)
+print("// ---")
+print(made(fn, pointers, numbers, dict.fromkeys(flags, False) | sizes, warps=2)["ptx"])
 """
 
 
@@ -381,6 +384,11 @@ def test_offsets_are_64_bits_wide(which, compiled):
     for line in narrow:
         operand = re.search(r"tt\.addptr %[\w#-]+, (%[\w#-]+)", line)[1]
         assert bounded(operand, made), f"a 32-bit offset that may be large: {line.strip()}"
+
+
+def test_with_few_features_no_sum_over_keys_leaves_its_thread(compiled):
+    # else a tile of 64 x 64 takes a thousand of them, and a Gaussian thirteen times as long
+    assert compiled[3].count("shfl.sync") < 50
 
 
 def bounded(name, made):

@@ -10,6 +10,7 @@ import triton
 import triton.language as tl
 
 from regard.attention.triton.elementary import added, reciprocal, tanh
+from regard.attention.triton.tile import key_numbers, row_numbers
 
 __all__ = ["additive_tile"]
 
@@ -25,15 +26,15 @@ def pair_of_fractions(na, da, nb, db):
 
 
 @triton.jit
-def exp_pair(at_q, at_k, p0, wide_n, wide_m):
+def exp_pair(at_q, at_k, p0, wide_n, wide_m, F: tl.constexpr):
     """Two features of sum w (E F - 1) / (E F + 1), over one denominator, multiplied out.
 
     (Ea Fa + 1) (Eb Fb + 1) is Ea Eb Fa Fb + Ea Fa + Eb Fb + 1, and the numerator has the same
     products, weighed: what depends on one side alone is made once for many pairs, and a pair costs
     six multiply-adds, a reciprocal and one more.
     """
-    xa, xb = tl.load(at_q), tl.load(at_q + wide_n)
-    ya, yb = tl.load(at_k), tl.load(at_k + wide_m)
+    xa, xb = row_numbers(at_q, F), row_numbers(at_q + wide_n, F)
+    ya, yb = key_numbers(at_k, F), key_numbers(at_k + wide_m, F)
     wa, wb = tl.load(p0), tl.load(p0 + 1)
     x, y = xa * xb, ya * yb
     both, less = wa + wb, wa - wb
@@ -42,10 +43,10 @@ def exp_pair(at_q, at_k, p0, wide_n, wide_m):
 
 
 @triton.jit
-def tanh_pair(at_q, at_k, p0, wide_n, wide_m):
+def tanh_pair(at_q, at_k, p0, wide_n, wide_m, F: tl.constexpr):
     """Two features of sum w (A + B) / (1 + A B)."""
-    xa, xb = tl.load(at_q), tl.load(at_q + wide_n)
-    ya, yb = tl.load(at_k), tl.load(at_k + wide_m)
+    xa, xb = row_numbers(at_q, F), row_numbers(at_q + wide_n, F)
+    ya, yb = key_numbers(at_k, F), key_numbers(at_k + wide_m, F)
     wa, wb = tl.load(p0), tl.load(p0 + 1)
     da, db = xa * ya + 1.0, xb * yb + 1.0
     na, nb = wa * xa + wa * ya, wb * xb + wb * yb
@@ -63,7 +64,7 @@ def with_part(s, rest, part, CAREFUL: tl.constexpr):
 
 
 @triton.jit
-def additive_tile(s, q, k, p0, kind, wide_n, wide_m, h, CAREFUL: tl.constexpr):
+def additive_tile(s, q, k, p0, kind, wide_n, wide_m, h, F: tl.constexpr, CAREFUL: tl.constexpr):
     """Sum of w tanh(q + k): see ``substitution``, which says in ``kind`` what q and k are now.
 
     Two fractions are added over one denominator: one reciprocal serves two features. Four are
@@ -78,23 +79,23 @@ def additive_tile(s, q, k, p0, kind, wide_n, wide_m, h, CAREFUL: tl.constexpr):
             part = tl.zeros_like(s)
             for f in range(f0, tl.minimum(f0 + many, h), 4):
                 at_q, at_k = q + tl.cast(f, tl.int64) * wide_n, k + tl.cast(f, tl.int64) * wide_m
-                part += exp_pair(at_q, at_k, p0 + f, wide_n, wide_m)
+                part += exp_pair(at_q, at_k, p0 + f, wide_n, wide_m, F)
                 at_q, at_k = at_q + 2 * wide_n, at_k + 2 * wide_m
-                part += exp_pair(at_q, at_k, p0 + f + 2, wide_n, wide_m)
+                part += exp_pair(at_q, at_k, p0 + f + 2, wide_n, wide_m, F)
             s, rest = with_part(s, rest, part, CAREFUL)
     elif kind == 1:  # tanh q, tanh k: (A + B) / (1 + A B)
         for f0 in range(0, h, few):
             part = tl.zeros_like(s)
             for f in range(f0, tl.minimum(f0 + few, h), 2):
                 at = tl.cast(f, tl.int64)
-                part += tanh_pair(q + at * wide_n, k + at * wide_m, p0 + f, wide_n, wide_m)
+                part += tanh_pair(q + at * wide_n, k + at * wide_m, p0 + f, wide_n, wide_m, F)
             s, rest = with_part(s, rest, part, CAREFUL)
     else:  # q and k as they are
         for f0 in range(0, h, few):
             part = tl.zeros_like(s)
             for f in range(f0, tl.minimum(f0 + few, h)):
                 at = tl.cast(f, tl.int64)
-                x, y = tl.load(q + at * wide_n), tl.load(k + at * wide_m)
+                x, y = row_numbers(q + at * wide_n, F), key_numbers(k + at * wide_m, F)
                 part += tl.load(p0 + f) * tanh(x + y)
             s, rest = with_part(s, rest, part, CAREFUL)
     if CAREFUL:

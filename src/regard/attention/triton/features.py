@@ -43,13 +43,17 @@ from regard.attention.triton.matrix import (
     without,
 )
 from regard.attention.triton.tile import (
+    at_keys,
+    at_rows,
     by_key,
     in_line,
+    key_numbers,
     keys_within,
     most_over_keys,
     no_scores,
     of_keys,
     of_rows,
+    row_numbers,
     rows_within,
     sum_over_keys,
 )
@@ -123,38 +127,37 @@ def score_tile(
 
     ADDITIVE: 0 for any formula, 1 for the additive score, 2 for that with care.
     """
-    at_q = q + i0 + of_rows(rows_within(BM, F), F)
-    at_k = k + j0 + of_keys(keys_within(BN, F), F)
+    at_q, at_k = at_rows(q + i0, BM, F), at_keys(k + j0, BN, F)
     s = no_scores(BM, BN, F)
     if ADDITIVE:
-        s = additive_tile(s, at_q, at_k, p0, kind, wide_n, wide_m, h, ADDITIVE == 2)
+        s = additive_tile(s, at_q, at_k, p0, kind, wide_n, wide_m, h, F, ADDITIVE == 2)
     else:
-        s = summed(s, at_q, at_k, p0, p1, wide_n, wide_m, h)
+        s = summed(s, at_q, at_k, p0, p1, wide_n, wide_m, h, F)
     return s
 
 
 @triton.jit
-def one_feature(at_q, at_k, p0, p1):
+def one_feature(at_q, at_k, p0, p1, F: tl.constexpr):
     """phi of one feature, for a tile."""
-    return phi(tl.load(at_q), tl.load(at_k), tl.load(p0), tl.load(p1))
+    return phi(row_numbers(at_q, F), key_numbers(at_k, F), tl.load(p0), tl.load(p1))
 
 
 @triton.jit
-def summed(s, q, k, p0, p1, wide_n, wide_m, h):
+def summed(s, q, k, p0, p1, wide_n, wide_m, h, F: tl.constexpr):
     """s and the sum over the features of phi: four at a time, these with what their sum rounds
     off."""
     rest = tl.zeros_like(s)
     fours = h // 4 * 4
     for f in range(0, fours, 4):
         at_q, at_k = q + tl.cast(f, tl.int64) * wide_n, k + tl.cast(f, tl.int64) * wide_m
-        a = one_feature(at_q, at_k, p0 + f, p1 + f)
-        b = one_feature(at_q + wide_n, at_k + wide_m, p0 + f + 1, p1 + f + 1)
-        c = one_feature(at_q + 2 * wide_n, at_k + 2 * wide_m, p0 + f + 2, p1 + f + 2)
-        d = one_feature(at_q + 3 * wide_n, at_k + 3 * wide_m, p0 + f + 3, p1 + f + 3)
+        a = one_feature(at_q, at_k, p0 + f, p1 + f, F)
+        b = one_feature(at_q + wide_n, at_k + wide_m, p0 + f + 1, p1 + f + 1, F)
+        c = one_feature(at_q + 2 * wide_n, at_k + 2 * wide_m, p0 + f + 2, p1 + f + 2, F)
+        d = one_feature(at_q + 3 * wide_n, at_k + 3 * wide_m, p0 + f + 3, p1 + f + 3, F)
         s, rest = added(s, rest, (a + b) + (c + d))
     for f in range(fours, h):
         at = tl.cast(f, tl.int64)
-        s += one_feature(q + at * wide_n, k + at * wide_m, p0 + f, p1 + f)
+        s += one_feature(q + at * wide_n, k + at * wide_m, p0 + f, p1 + f, F)
     return s + tl.where(tl.abs(rest) < float("inf"), rest, 0.0)  # infinities leave no rest
 
 

@@ -16,13 +16,17 @@ import triton
 import triton.language as tl
 
 __all__ = [
+    "at_keys",
+    "at_rows",
     "by_key",
     "in_line",
+    "key_numbers",
     "keys_within",
     "most_over_keys",
     "no_scores",
     "of_keys",
     "of_rows",
+    "row_numbers",
     "rows_within",
     "sum_over_keys",
 ]
@@ -69,6 +73,34 @@ def of_rows(x, F: tl.constexpr):
 def of_keys(x, F: tl.constexpr):
     """A number for each key, beside a tile."""
     return x[:, None] if F else x[None, :, None, :]
+
+
+@triton.jit
+def at_rows(x, BM: tl.constexpr, F: tl.constexpr):
+    """Where a tile's queries are, each with a number in a row of them."""
+    return x + (rows_within(BM, F) if F else of_rows(rows_within(BM, F), F))
+
+
+@triton.jit
+def at_keys(x, BN: tl.constexpr, F: tl.constexpr):
+    """The same of its keys."""
+    return x + (keys_within(BN, F) if F else of_keys(keys_within(BN, F), F))
+
+
+@triton.jit
+def row_numbers(at, F: tl.constexpr):
+    """The numbers there, beside a tile.
+
+    Keys first they are read in a line: of what is read beside a tile the compiler would lay it out
+    like that, with its keys across the threads, and a tile would be five times the instructions.
+    """
+    return of_rows(tl.load(at), F) if F else tl.load(at)
+
+
+@triton.jit
+def key_numbers(at, F: tl.constexpr):
+    """The same of keys."""
+    return of_keys(tl.load(at), F) if F else tl.load(at)
 
 
 @triton.jit
