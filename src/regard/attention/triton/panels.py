@@ -21,7 +21,9 @@ PANEL = 5 << 20  # pairs whose weights and slopes exist at once
 BUSY = 1024  # blocks of threads that keep a GPU busy
 BI, BJ = 4, 8  # rows and keys of a tile whose slopes are pulled to the queries
 KI, KJ = 8, 4  # and to the keys
-FINE = 1 << 18  # pairs of an entry, up to which the slopes of tanh are divided to half a unit
+# pairs of an entry, up to which the slopes of tanh are divided to half a unit, and weights meet
+# values with all their digits
+FINE = 1 << 20
 BLOCK = 128  # rows, and keys, of a block that pulls the additive score's to both
 PI, PJ = 8, 4  # of them, half the rows of a tile, and its keys
 GROUP = 32  # of them, whose sum float32 may hold: the sums of groups keep what they round off
@@ -223,8 +225,7 @@ class Panels:
             BM=32,
             BN=64,
             DV=power_of_two(self.f),
-            # of few pairs the largest error is luck: all the digits there are
-            PRECISION=EXACT if self.n * self.m <= operands.CAREFUL else "tf32x3",
+            PRECISION=EXACT if self.n * self.m <= FINE else "tf32x3",
             num_warps=4,
             num_stages=2,
         )
