@@ -315,7 +315,7 @@ from triton.compiler import ASTSource
 
 from regard.attention.triton import matrix
 from regard.attention.triton.build import kernels
-from regard.scores import Gaussian
+from regard.scores import Additive, Gaussian
 
 
 def made(fn, pointers, numbers, constants, warps=4):
@@ -352,6 +352,11 @@ for few in (False, True):
 sizes = dict(BM=64, BN=64, DV=1, MODE=1, ADDITIVE=False, KEYS_FIRST=True)
 print("// ---")
 print(made(fn, pointers, numbers, dict.fromkeys(flags, False) | sizes, warps=2)["ptx"])
+fn = kernels(Additive.PHI).forward
+for careful in (False, True):
+    sizes = dict(BM=16, BN=32, DV=16, MODE=1, ADDITIVE=1 + careful, KEYS_FIRST=False)
+    print("// ---")
+    print(made(fn, pointers, numbers, flags | sizes, warps=8)["ttir"])
 """
 
 
@@ -384,6 +389,16 @@ def test_offsets_are_64_bits_wide(which, compiled):
     for line in narrow:
         operand = re.search(r"tt\.addptr %[\w#-]+, (%[\w#-]+)", line)[1]
         assert bounded(operand, made), f"a 32-bit offset that may be large: {line.strip()}"
+
+
+@pytest.mark.parametrize("which", [4, 5], ids=["usual", "careful"])
+def test_sums_of_tanh_compile(which, compiled):
+    assert "rcp.approx" in compiled[which]  # and take reciprocals, no divisions
+
+
+def test_scores_are_rounded_before_anything_is_subtracted(compiled):
+    # fused with that by the assembler, a score of 1e38 would be another by 1e31: NaN
+    assert compiled[0].count("mul.rn.f32") >= 2
 
 
 def test_with_few_features_no_sum_over_keys_leaves_its_thread(compiled):

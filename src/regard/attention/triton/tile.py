@@ -91,8 +91,8 @@ def at_keys(x, BN: tl.constexpr, F: tl.constexpr):
 def row_numbers(at, F: tl.constexpr):
     """The numbers there, beside a tile.
 
-    Keys first they are read in a line: of what is read beside a tile the compiler would lay it out
-    like that, with its keys across the threads, and a tile would be five times the instructions.
+    Where keys come first they are read in a line. Read beside a tile, they would tell the compiler
+    how to lay it out: with its keys across the threads, and five times the instructions.
     """
     return of_rows(tl.load(at), F) if F else tl.load(at)
 
