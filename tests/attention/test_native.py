@@ -105,7 +105,7 @@ def test_it_is_not_chosen_where_its_sums_lose_digits():
         "its float32 sums over m=40000 keys would lose digits",
     )
     assert (attend(q, k, v) - 0.1).abs().max() <= 1e-7
-    assert (attend(q, k, v, impl="native") - 0.1).abs().max() > 1e-5  # or the limit can go
+    assert (attend(q, k, v, impl="native") - 0.1).abs().max() > 1e-7  # or the limit can go
 
 
 @pytest.mark.parametrize("size", [(1000, 1000, 32), (64, 3000, 64), (300, 300, 64)], ids=str)

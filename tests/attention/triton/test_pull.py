@@ -123,12 +123,13 @@ def test_entries_in_groups_the_last_of_them_smaller(
     case.agree("triton", torch.float32)
 
 
-@pytest.mark.parametrize(("n", "seed"), [(30, 2), (70, 0)])
-def test_many_features_far_from_zero_keep_their_digits(n, seed, device, small_tiles, many_pairs):
-    # added up one by one, these have up to three times the error that is allowed
+@pytest.mark.parametrize(("n", "batch"), [(30, 8), (70, 3)])
+def test_many_features_far_from_zero_keep_their_digits(n, batch, device, small_tiles, many_pairs):
+    # added up one by one, these have twice the error that is allowed; several entries, because the
+    # largest error of one alone is luck, and another CPU has another
     n = n if INTERPRETED else 20 * n  # on a GPU there really are many pairs
-    drawn = torch.Generator().manual_seed(seed)
-    q, k = (30 * torch.randn(1, n, 129, generator=drawn, dtype=torch.float64) for _ in "qk")
-    v = torch.randn(1, n, 2, generator=drawn, dtype=torch.float64)
+    drawn = torch.Generator().manual_seed(2)
+    q, k = (30 * torch.randn(batch, n, 129, generator=drawn, dtype=torch.float64) for _ in "qk")
+    v = torch.randn(batch, n, 2, generator=drawn, dtype=torch.float64)
     w = torch.randn(129, generator=drawn, dtype=torch.float64)
     Case(q, k, v, Additive(w), NotSelf(), device=device).agree("triton", torch.float32)
