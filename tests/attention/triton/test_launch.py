@@ -313,20 +313,21 @@ import triton
 from triton.backends.compiler import GPUTarget
 from triton.compiler import ASTSource
 
-from regard.attention.triton import matrix
+from regard.attention.triton import layouts, matrix
 from regard.attention.triton.build import kernels
 from regard.scores import Additive, Gaussian
 
 
-def made(fn, pointers, numbers, constants, warps=4):
+def made(fn, pointers, numbers, constants, warps=4, language=ASTSource):
     names = fn.arg_names
     signature = {n: "constexpr" for n in names}
     signature.update(pointers)
     signature.update(dict.fromkeys(numbers, "i32"))
     signature.update({n: "fp32" for n in ("scale", "keep_scale", "factor") if n in names})
-    signature["least"] = "i32"
+    if "least" in names:
+        signature["least"] = "i32"
     fixed = {(names.index(n),): constants[n] for n in names if signature[n] == "constexpr"}
-    source = ASTSource(fn, signature, constexprs=fixed)
+    source = language(fn, signature, constexprs=fixed)
     options = {"num_warps": warps}
     return triton.compile(source, target=GPUTarget("cuda", 90, 32), options=options).asm
 
@@ -357,6 +358,20 @@ for careful in (False, True):
     sizes = dict(BM=16, BN=32, DV=16, MODE=1, ADDITIVE=1 + careful, KEYS_FIRST=False)
     print("// ---")
     print(made(fn, pointers, numbers, flags | sizes, warps=8)["ttir"])
+if layouts.AVAILABLE:
+    from triton.experimental.gluon._runtime import GluonASTSource
+    from regard.attention.triton import fours
+
+    def told(fn, constants, **more):
+        known = {n: t for n, t in (pointers | more).items() if n in fn.arg_names}
+        numbers = [n for n in fn.arg_names if n.islower() and n not in known
+                   and n not in ("scale", "least", "keep_scale")]
+        warps = fours.LAUNCH["num_warps"]
+        found = made(fn, known, numbers, flags | constants, warps, GluonASTSource)
+        print("// ---", found["ttgir"], "// ---", found["ptx"], sep="\\n")
+
+    told(fours.forward, dict(MODE=1, CHUNKS=2))
+    told(fours.weigh, {}, weights="*fp32")
 """
 
 
@@ -373,14 +388,23 @@ def compiled():
     return done.stdout.split("// ---")
 
 
-@pytest.mark.parametrize("which", [0, 1, 2], ids=["matrix", "features", "few-features"])
-def test_offsets_are_64_bits_wide(which, compiled):
+PARTS = {"matrix": 0, "features": 1, "few-features": 2, "fours": 6, "fours-weigh": 8}
+
+
+def part(compiled, name):
+    if PARTS[name] >= len(compiled):
+        pytest.skip("this Triton has no Gluon")
+    return compiled[PARTS[name]]
+
+
+@pytest.mark.parametrize("name", PARTS)
+def test_offsets_are_64_bits_wide(name, compiled):
     # what reaches beyond 2^31 elements: an entry's start, and a row within an entry
-    lines = compiled[which].splitlines()
+    lines = part(compiled, name).splitlines()
     added = [line for line in lines if "tt.addptr" in line]
     assert len(added) > 10
     narrow = [
-        line for line in added if not re.search(r"tt\.addptr.*, (tensor<[\dx]+xi64>|i64)", line)
+        line for line in added if not re.search(r"tt\.addptr.*, (tensor<[\dx]+xi64[,>]|i64)", line)
     ]
     made = {}
     for line in lines:
@@ -394,6 +418,13 @@ def test_offsets_are_64_bits_wide(which, compiled):
 @pytest.mark.parametrize("which", [4, 5], ids=["usual", "careful"])
 def test_sums_of_tanh_compile(which, compiled):
     assert "rcp.approx" in compiled[which]  # and take reciprocals, no divisions
+
+
+def test_fours_are_multiplied_on_the_matrix_units(compiled):
+    text = part(compiled, "fours") and compiled[PARTS["fours"] + 1]
+    # two factors, six products each, written out for two times four features, and those of values
+    assert text.count("wgmma.mma_async") >= 24
+    assert text.count("rcp.approx") >= 2 * 32  # one for a pair and four features
 
 
 def test_scores_are_rounded_before_anything_is_subtracted(compiled):

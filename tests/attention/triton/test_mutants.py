@@ -22,7 +22,10 @@ build = pytest.importorskip("regard.attention.triton.build", exc_type=ImportErro
 FOLDER = Path(build.__file__).parent
 PACKAGE = "regard.attention.triton"
 # imports go back only
-ORDER = ("elementary", "visible", "tile", "additive", "matrix", "substitution", "pull", "looking")
+ORDER = (
+    *("elementary", "visible", "tile", "additive", "matrix", "substitution", "pull", "looking"),
+    "fours",
+)
 
 
 @dataclass
@@ -45,6 +48,7 @@ class Overview:
 
 
 BOTH = Lengths(torch.tensor([33, 40])) & Window(left=20, right=9) & NotSelf()
+WIDER = Window(left=40, right=30) & NotSelf()
 # Each is a call, or two, as small as shows what it is there for: tiles are 16 x 32.
 CHECKS = {
     "spans": lambda: [(a_case(Dot(-0.6), BOTH, 33, 40, dropout=0.3, seed=5), torch.float32)],
@@ -81,6 +85,13 @@ CHECKS = {
     "additive-wide": lambda: [(a_case(Additive(learned(12)), None, 17, 33, d=12), torch.float32)],
     "additive-few": lambda: [(a_case(Additive(learned(5)), BOTH, 17, 40), torch.float32)],
     "additive-deep": lambda: [(a_case(Additive(learned(40)), None, 17, 33, d=40), torch.float32)],
+    "fours": lambda: [
+        (
+            a_case(Additive(learned(64)), WIDER, 70, 90, d=64, batch=1, dropout=0.3, seed=5),
+            torch.float32,
+        )
+    ],
+    "fours-whole": lambda: [(a_case(Additive(learned(64)), None, 70, 192, d=64), torch.float32)],
     "additive-careful": lambda: [
         (a_case(Additive(learned(40)), None, 17, 33, d=40), torch.float32)
     ],
@@ -237,6 +248,34 @@ MUTANTS = {
         "looking", 'most = tl.full([BM, 8], float("-inf"), tl.float32)\n            tl.store',
         "tl.store", "overview-max",
     ),
+    "a weight without its sign": (
+        "fours", "tl.where(choice & 8 != 0, d, -d)", "tl.where(choice & 8 != 0, d, d)", "fours",
+    ),
+    "a feature never chosen": ("fours", "return ((b * c) * a) * d", "return (b * c) * a", "fours"),
+    "a product of two pieces left out": (
+        "fours", "acc = gl.warpgroup_mma(a[1], b[0], acc, is_async=True)", "", "fours",
+    ),
+    "four features twice": (
+        "fours", "given = loaded(q, k, w, f + 12,", "given = loaded(q, k, w, f + 8,", "fours",
+    ),
+    "a factor overwritten while it is multiplied": (
+        "fours", "next_below, next_above = room(KEYS, 16, FACTORS), room(KEYS, 16, FACTORS)",
+        "next_below, next_above = below, above", "fours",
+    ),
+    "a part in place of the sum": ("fours", "        s += part", "        s = part", "fours"),
+    "a total of fours not rescaled": (
+        "fours", "total = total * decay + tl.sum(p, 1)", "total = total + tl.sum(p, 1)",
+        "fours-whole",
+    ),
+    "an average of fours not rescaled": (
+        "fours", "mine.load(OUT) * fall.to(found.dtype)", "mine.load(OUT)", "fours-whole",
+    ),
+    "a weight of a key that is not seen": (
+        "fours", "p = tl.where(seen, exp2_of(", "p = tl.where(inside, exp2_of(", "fours",
+    ),
+    "fours given what is for another kernel": (
+        "substitution", "if the_kind >= 2:", "if the_kind == 2:", "fours",
+    ),
     "a centre with the wrong sign": ("substitution", ".to(tl.float64) * sign", ".to(tl.float64)",
         "additive",
     ),
@@ -275,6 +314,8 @@ OF_SMALL_TILES = {"the diagonal not left out", "a block whose first key is seen 
 
 def check(name, triton, monkeypatch, device):
     """Raise AssertionError unless the output and every gradient are right."""
+    if name.startswith("fours") and not triton.operands.has_matrix_units(torch.device(device)):
+        pytest.skip("without Gluon, or on another GPU than Hopper's, fours is never asked")
     monkeypatch.setattr(triton.dot, "FEW", -1)  # half precision is not widened
     if name not in {"additive-few", "additive-careful"}:
         monkeypatch.setattr(triton.operands, "FEW", -1)  # nor are slopes computed in float64
@@ -307,6 +348,9 @@ def test_a_slip_is_caught(
             if hasattr(user, other):
                 monkeypatch.setattr(user, other, module)
     monkeypatch.setattr(triton.operands, "kernels", changed.kernels)
+    if "fours" in changed.made:
+        pytest.importorskip(f"{PACKAGE}.fours", exc_type=ImportError)
+        monkeypatch.setattr(triton, "fours", changed.made["fours"])
     with pytest.raises(AssertionError):
         check(name, triton, monkeypatch, device)
 

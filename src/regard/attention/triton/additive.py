@@ -1,7 +1,7 @@
 """The additive score's own arithmetic: w tanh(q + k) without a tanh; ``pull`` has its slopes.
 
 ``substitution`` has turned q and k into what can be computed once a token and says in ``kind`` into
-what: exponentials (2), hyperbolic tangents (1), or nothing (0). See ``attention/README.md``.
+what: exponentials (2 and 3), hyperbolic tangents (1), or nothing (0). See ``attention/README.md``.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ def additive_tile(s, q, k, p0, kind, wide_n, wide_m, h, F: tl.constexpr, CAREFUL
     """
     few: tl.constexpr = FEWER if CAREFUL else FEW
     rest = tl.zeros_like(s)
-    if kind == 2:  # exp(2 q), exp(2 k): (E F - 1) / (E F + 1)
+    if kind >= 2:  # exp(2 q), exp(2 k): (E F - 1) / (E F + 1)
         many: tl.constexpr = FEWER if CAREFUL else FAST
         for f0 in range(0, h, many):
             part = tl.zeros_like(s)

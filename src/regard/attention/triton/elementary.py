@@ -12,7 +12,9 @@ __all__ = [
     "accumulated",
     "added",
     "exp2_of",
+    "held",
     "larger",
+    "pieces",
     "pinned",
     "power",
     "product",
@@ -87,7 +89,7 @@ def exp2_of(x):
     found = found * z + 5.5504108664821576e-02
     found = found * z + 2.4022650695910070e-01
     found = found * z + 6.9314718055994530e-01
-    found = tl.fma(found, z, tl.full(z.shape, 1.0, tl.float32))
+    found = tl.fma(found, z, tl.where(z == z, 1.0, 1.0))  # ones that lie as z does
     half = tl.floor(whole * 0.5)  # in two steps: below 2^-126 there are no such numbers
     found = (found * whole_power(whole - half)) * whole_power(half)
     return tl.where(x != x, x.to(tl.float32), found)  # a NaN stays one
@@ -150,6 +152,12 @@ if _INTERPRETED:  # it has no assembler, and takes the bits of a bfloat16 for a 
     def in_pieces(a, b):
         return six_products(held(a), b.to(tl.float32))
 
+    @triton.jit
+    def pieces(x):
+        first = piece(x)
+        second = piece(x - first)
+        return first, second, piece(x - first - second)
+
 else:
 
     @triton.jit
@@ -200,6 +208,30 @@ else:
         found = tl.dot(second, b, found)
         found = tl.where(found != found, 0.0, found)  # inf - inf: the first tells what it is
         return tl.dot(first, b, found)
+
+    @triton.jit
+    def piece_and_rest(x):
+        """x rounded to bfloat16, two at a time, and what that took away."""
+        return tl.inline_asm_elementwise(
+            "{ .reg .b32 bits; .reg .f32 near; cvt.rn.bf16x2.f32 $0, $4, $3;"
+            " shl.b32 bits, $0, 16; mov.b32 near, bits; sub.f32 $1, $3, near;"
+            " and.b32 bits, $0, 0xffff0000; mov.b32 near, bits; sub.f32 $2, $4, near; }",
+            "=r,=f,=f,f,f", [x], dtype=(tl.bfloat16, tl.float32), is_pure=True, pack=2,
+        )  # fmt: skip
+
+    @triton.jit
+    def last_piece(x):
+        return tl.inline_asm_elementwise(
+            "cvt.rn.bf16x2.f32 $0, $2, $1;", "=r,f,f", [x], dtype=tl.bfloat16, is_pure=True, pack=2
+        )
+
+    @triton.jit
+    def pieces(x):
+        """x in three of bfloat16, the largest first: rounded two by two, which is four times as
+        quick as one by one."""
+        first, rest = piece_and_rest(x)
+        second, rest = piece_and_rest(rest)
+        return first, second, last_piece(rest)
 
     @triton.jit
     def reciprocal(x):

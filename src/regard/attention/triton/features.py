@@ -125,7 +125,8 @@ def score_tile(
 ):  # fmt: skip
     """The sum over features of phi, for a tile; rows of q and k are filled up to whole tiles.
 
-    ADDITIVE: 0 for any formula, 1 for the additive score, 2 for that with care.
+    ADDITIVE: 0 for any formula, 1 for the additive score, 2 for that with care, 3 where ``fours``
+    takes the entries that it can.
     """
     at_q, at_k = at_rows(q + i0, BM, F), at_keys(k + j0, BN, F)
     s = no_scores(BM, BN, F)
@@ -264,6 +265,9 @@ def forward(
     rows = i0 + rows_within(BM, F)
     first, last = spans(lo + of_mask * n, hi + of_mask * n, rows, n, m, SPANS)
     the_kind = tl.load(kind + entry)
+    if ADDITIVE == 3:
+        if the_kind == 3:  # another kernel's
+            return
     low, high = rows.to(tl.uint32), rows.to(tl.uint32)
     if DROP:
         low, high = row_words(tl.load(seed), entry * n + rows)
@@ -332,6 +336,10 @@ def weigh(
     entry = e_first + local
     rest = tl.program_id(0) % (blocks * wide)
     r0, c0 = (rest // wide) * BM, (rest % wide) * BN
+    the_kind = tl.load(kind + entry)
+    if ADDITIVE == 3:
+        if the_kind == 3:  # another kernel's
+            return
     of_mask = entry // per_mask
     line = r0 + tl.arange(0, BM)
     first, last = spans(lo + of_mask * n, hi + of_mask * n, i_first + line, n, m, SPANS)
@@ -351,7 +359,7 @@ def weigh(
         i, jj = of_rows(rows, F), of_keys(j, F)
         s = score_tile(
             q + entry * wide_n * h, k + entry * wide_m * h, p0 + (entry % heads) * h,
-            p1 + (entry % heads) * h, tl.load(kind + entry), i_first + r0, j_first + c0, wide_n,
+            p1 + (entry % heads) * h, the_kind, i_first + r0, j_first + c0, wide_n,
             wide_m, h, BM, BN, F, ADDITIVE,
         ) * scale  # fmt: skip
         if TABLE:

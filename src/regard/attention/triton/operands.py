@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from types import ModuleType
 from typing import Any
 
@@ -12,8 +13,8 @@ from torch import Tensor
 
 from regard.attention.absent import anyone
 from regard.attention.call import Call
-from regard.attention.triton import memory, substitution, tile
-from regard.attention.triton.beside import power_of_two
+from regard.attention.triton import layouts, memory, substitution, tile
+from regard.attention.triton.beside import LONG, power_of_two
 from regard.attention.triton.build import kernels
 from regard.scores import Additive
 
@@ -23,6 +24,10 @@ FEATURES = 8  # up to here there are few: see ``features``
 LARGEST = 128  # side of a tile: a panel may start anywhere
 FEW = 1 << 15  # pairs of an entry times features: roundings of so few do not average out
 CAREFUL = 1 << 18  # pairs of an entry: where there are more, the largest of their errors is no luck
+WIDE = 64  # features: of fewer, what ``fours`` cuts off shows
+SHORT = 64  # queries, or keys: of so few, half a tile of ``fours`` or more would be nothing
+WIDEST = 256  # values that ``fours`` has room for
+HOPPER = 9  # the first figure of the compute capability
 FILL = 128  # rows laid out by feature end at a multiple of this: no tile reads behind the end
 
 
@@ -42,6 +47,7 @@ class Operands:
     additive: bool
     few: bool  # then rows of the additive score are q and k as they are
     careful: bool  # then its sums are made with care
+    fours: bool  # then entries that can be are left to ``fours``
 
     @property
     def wide(self) -> tuple[int, int]:
@@ -56,7 +62,9 @@ class Operands:
     @property
     def score_kind(self) -> int:
         """Which sum a tile of scores is: see ``score_tile`` in ``features``."""
-        return (2 if self.careful else 1) if self.additive else 0
+        if not self.additive:
+            return 0
+        return 2 if self.careful else 3 if self.fours else 1
 
     @property
     def row_width(self) -> int:
@@ -78,14 +86,13 @@ def operands_of(call: Call, *, rows: bool) -> Operands:
     kind = torch.zeros(batch, dtype=torch.int32, device=q.device)
     if is_additive and h:
         p0, p1 = (torch.nn.functional.pad(p, (0, _fours(h) - h)) for p in (p0, p1))
-        by_feature, by_row, kind = _substituted(call, q, k, rows=rows)
+        by_feature, by_row, kind = _substituted(call, q, k, p0, rows=rows)
     else:
         by_row = (q.contiguous(), k.contiguous()) if rows else (q, k)
         by_feature = (_by_feature(q), _by_feature(k))
-    careful = call.n * call.m <= CAREFUL  # of an entry: its batch decides nothing
     return Operands(
         *(kernels(call.phi), *by_feature, *by_row, p0, p1, kind, heads),
-        *(is_additive, _is_few(call), careful),
+        *(is_additive, _is_few(call), _is_careful(call), is_additive and _by_fours(call)),
     )
 
 
@@ -96,6 +103,28 @@ def _fours(h: int) -> int:
 
 def _is_few(call: Call) -> bool:
     return call.n * call.m * call.q.shape[2] <= FEW
+
+
+def _is_careful(call: Call) -> bool:
+    return call.n * call.m <= CAREFUL  # of an entry: its batch decides nothing
+
+
+def _by_fours(call: Call) -> bool:
+    """Whether ``fours`` may take entries: much to do, and little of it behind the end of a tile."""
+    widest = WIDEST // 2 if call.m > LONG else WIDEST  # sums over so many keys are in float64
+    if _is_careful(call) or call.q.shape[2] < WIDE or call.v.shape[2] > widest:
+        return False
+    if min(call.n, call.m) <= SHORT:
+        return False
+    return has_matrix_units(call.q.device)
+
+
+@lru_cache
+def has_matrix_units(device: torch.device) -> bool:
+    """Those that ``fours`` is written for, Hopper's, and its language. The interpreter has both."""
+    if not layouts.AVAILABLE:
+        return False
+    return device.type != "cuda" or torch.cuda.get_device_capability(device)[0] == HOPPER
 
 
 def _row_width(h: int) -> int:
@@ -116,7 +145,7 @@ def _by_feature(x: Tensor) -> Tensor:
 
 
 def _substituted(
-    call: Call, q: Tensor, k: Tensor, *, rows: bool
+    call: Call, q: Tensor, k: Tensor, p0: Tensor, *, rows: bool
 ) -> tuple[tuple[Tensor, Tensor], tuple[Tensor, Tensor], Tensor]:
     batch, _, h = q.shape
     q, k = q.contiguous(), k.contiguous()
@@ -140,8 +169,10 @@ def _substituted(
     kind = torch.empty(batch, dtype=torch.int32, device=q.device)
     centre = torch.empty(batch, h, dtype=torch.float32, device=q.device)
     substitution.decide[(batch,)](
-        *(found[0][0], found[0][1], found[1][0], found[1][1], kind, centre, h, *chunks),
+        *(found[0][0], found[0][1], found[1][0], found[1][1], p0, kind, centre, h),
+        *(wide, p0.shape[0], *chunks),
         BH=power_of_two(h, 2),
+        FOURS=_by_fours(call),
     )
     by_feature, by_row = [], []
     few = _is_few(call)

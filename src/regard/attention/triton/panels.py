@@ -21,12 +21,14 @@ PANEL = 5 << 20  # pairs whose weights and slopes exist at once
 BUSY = 1024  # blocks of threads that keep a GPU busy
 BI, BJ = 4, 8  # rows and keys of a tile whose slopes are pulled to the queries
 KI, KJ = 8, 4  # and to the keys
-# pairs of an entry, up to which the slopes of tanh are divided to half a unit, and weights meet
-# values with all their digits
+# pairs of an entry, up to which the slopes of tanh are divided to half a unit (up to ``CAREFUL``
+# each by itself), and weights meet values with all their digits
 FINE = 1 << 20
 BLOCK = 128  # rows, and keys, of a block that pulls the additive score's to both
 PI, PJ = 8, 4  # of them, half the rows of a tile, and its keys
-GROUP = 32  # of them, whose sum float32 may hold: the sums of groups keep what they round off
+# of them, whose sum float32 may hold (up to ``CAREFUL`` only a tile's): the sums of groups keep what
+# they round off
+GROUP = 32
 SPREAD = 256  # rows whose weights a block spreads over the values
 
 
@@ -53,6 +55,8 @@ class Panels:
     def _weigh(self, weights: Tensor, area: tuple[int, ...]) -> None:
         on, beside = self.on, self.beside
         entries, e_first, i_first, i_count, j_first, j_count = area
+        if on.fours:
+            self._weigh_by_fours(weights, area)
         tile = operands.score_tile(self.call)
         programs = entries * triton.cdiv(i_count, tile["BM"]) * triton.cdiv(j_count, tile["BN"])
         flags = {name: flag for name, flag in beside.flags.items() if name != "DROP"}
@@ -64,6 +68,21 @@ class Panels:
             **flags,
             **tile,
             ADDITIVE=on.score_kind,
+        )
+
+    def _weigh_by_fours(self, weights: Tensor, area: tuple[int, ...]) -> None:
+        from regard.attention.triton import fours  # noqa: PLC0415 - not every Triton has its language
+
+        on, beside = self.on, self.beside
+        entries, e_first, i_first, i_count, j_first, j_count = area
+        blocks = triton.cdiv(i_count, fours.ROWS.value) * triton.cdiv(j_count, fours.KEYS.value)
+        fours.weigh[(entries * blocks,)](
+            *(on.q, on.k, on.p0, on.kind, beside.table, beside.lo, beside.hi, beside.dense),
+            *(self.lse, weights, *beside.dense_strides, self.n, self.m, *on.wide, on.h),
+            *(beside.per_mask, beside.per_dense, beside.tables, on.heads, self.call.scale),
+            *(e_first, i_first, i_count, j_first, j_count),
+            **{name: flag for name, flag in beside.flags.items() if name != "DROP"},
+            **fours.LAUNCH,
         )
 
     def weights(self, rows: slice, cols: slice) -> Tensor:
@@ -264,6 +283,7 @@ class Panels:
         es, e0, i0, rs, j0, cs = area
         entries, width = dk.shape[1], on.row_width
         blocks, parts = triton.cdiv(rs, BLOCK), triton.cdiv(cs, BLOCK)
+        pairs = self.n * self.m
         bh = min(width, operands.LARGEST)
         sums = memory.fresh(parts, entries, blocks, width, dtype=torch.float64, device=device)
         room = parts * entries * rs * width
@@ -278,7 +298,7 @@ class Panels:
             *(self.n, self.m, on.h, beside.per_mask, on.heads, e0, i0, rs, j0, cs, entries, 0),
             SPANS=beside.flags["SPANS"],
             FEW=on.few,
-            FINE=self.n * self.m <= FINE,
+            FINE=(pairs <= FINE) + (pairs <= operands.CAREFUL),
             EVEN=rs % BLOCK == 0 and cs % BLOCK == 0,
             H=width,
             BI=PI,
@@ -286,7 +306,7 @@ class Panels:
             BH=bh,
             ROWS=BLOCK,
             KEYS=BLOCK,
-            GROUP=GROUP,
+            GROUP=PJ if pairs <= operands.CAREFUL else GROUP,
             num_warps=bh // 32,
         )
         if not whole:

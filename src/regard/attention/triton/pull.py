@@ -47,6 +47,16 @@ def inverse(x, FINE: tl.constexpr):
 
 
 @triton.jit
+def inverses(a, b, FINE: tl.constexpr):
+    """1 / a and 1 / b by one reciprocal; FINE of 2: by two, without the rounding of a product."""
+    if FINE == 2:
+        return inverse(a, True), inverse(b, True)
+    else:
+        both = inverse(a * b, FINE > 0)
+        return b * both, a * both
+
+
+@triton.jit
 def slopes(xa, xb, y, dsa, dsb, KIND: tl.constexpr, FINE: tl.constexpr):
     """ds * tanh'(x + y), for kind 2 a quarter of it, and ds * tanh(x + y), for kind 2 of
     1 / (1 + exp(2 (x + y))), for two tiles of queries.
@@ -56,14 +66,12 @@ def slopes(xa, xb, y, dsa, dsb, KIND: tl.constexpr, FINE: tl.constexpr):
     if KIND == 2:
         ea, eb = xa * y, xb * y
         da, db = ea + 1.0, eb + 1.0
-        both = inverse(da * db, FINE)
-        ra, rb = db * both, da * both
+        ra, rb = inverses(da, db, FINE)
         va, vb = dsa * ra, dsb * rb
         sa, sb = va * (ea * ra), vb * (eb * rb)  # not r - r^2, which cancels
     elif KIND == 1:
         da, db = xa * y + 1.0, xb * y + 1.0
-        both = inverse(da * db, FINE)
-        ra, rb = db * both, da * both
+        ra, rb = inverses(da, db, FINE)
         va, vb = sent(dsa, (xa + y) * ra), sent(dsb, (xb + y) * rb)
         rest = 1.0 - y * y
         sa, sb = sent(dsa, (ra * rest) * ra), sent(dsb, (rb * rest) * rb)
@@ -203,7 +211,7 @@ def pull(
             at_q, at_k, at_ds, at_dq, at_dk, at_sums, w, rows, keys, j_count,
             EXACT, FINE, EVEN, H, BI, BJ, BH, ROWS, KEYS, GROUP,
         )  # fmt: skip
-    elif the_kind == 2:
+    elif the_kind >= 2:
         block(
             at_q, at_k, at_ds, at_dq, at_dk, at_sums, w, rows, keys, j_count,
             2, FINE, EVEN, H, BI, BJ, BH, ROWS, KEYS, GROUP,

@@ -59,8 +59,11 @@ def of_all_runs(least, most, entry, chunks, h, f):
 
 
 @triton.jit
-def decide(q_least, q_most, k_least, k_most, kind, centre, h, chunks_q, chunks_k, BH: tl.constexpr):
-    """For an entry: 1 (tanh), 2 (exp) or 0 (neither), and the centre of each feature."""
+def decide(
+    q_least, q_most, k_least, k_most, p0, kind, centre, h, wide, heads, chunks_q, chunks_k,
+    BH: tl.constexpr, FOURS: tl.constexpr,
+):  # fmt: skip
+    """For an entry: 1 (tanh), 2 (exp), 3 (exp, FOURS) or 0 (neither), and the features' centres."""
     entry = tl.program_id(0).to(tl.int64)
     f = tl.arange(0, BH)
     here = f < h
@@ -79,8 +82,13 @@ def decide(q_least, q_most, k_least, k_most, kind, centre, h, chunks_q, chunks_k
         tl.maximum(tl.abs(q_low - middle), tl.abs(q_high - middle)),
         tl.maximum(tl.abs(k_low + middle), tl.abs(k_high + middle)),
     )
-    far = tl.max(apart, 0) > REACH
-    tl.store(kind + entry, tl.where(near, 1, tl.where(far, 0, 2)))
+    reach = tl.max(apart, 0)
+    found = tl.where(near, 1, tl.where(reach > REACH, 0, 2))
+    if FOURS:  # (1 + exp(4 reach))^4, weighed four times, is a float32: 1 + exp(x) < 2 exp(x)
+        w = tl.max(tl.abs(tl.load(p0 + (entry % heads) * wide + f, mask=f < h, other=0.0)), 0)
+        fits = 16.0 * reach + tl.log(tl.maximum(4.0 * w, 1.0)) < 85.0
+        found = tl.where((found == 2) & fits, 3, found)
+    tl.store(kind + entry, found)
     tl.store(centre + entry * h + f, middle, mask=here)
 
 
@@ -105,7 +113,7 @@ def transform(
         # in float64: one rounding to float32 is all it may cost
         middle = tl.load(centre + entry * h + f, mask=f < h, other=0.0).to(tl.float64) * sign
         fine = value.to(tl.float64)
-        if the_kind == 2:
+        if the_kind >= 2:
             value = tl.exp(2.0 * (fine - middle[None, :])).to(tl.float32)
         else:
             twice = tl.exp(2.0 * fine)

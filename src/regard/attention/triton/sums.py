@@ -9,8 +9,8 @@ from torch import Tensor
 from regard.attention.call import Call
 from regard.attention.triton import beside as shared
 from regard.attention.triton import memory, operands
-from regard.attention.triton.beside import beside_of, power_of_two
-from regard.attention.triton.operands import operands_of
+from regard.attention.triton.beside import Beside, beside_of, power_of_two
+from regard.attention.triton.operands import Operands, operands_of
 
 __all__ = ["forward"]
 
@@ -25,6 +25,8 @@ def forward(call: Call, *, values: bool, entropy: bool = False) -> tuple[Tensor,
     width = f if mode == 1 else 1
     out = memory.fresh(batch, n, width, dtype=torch.float32, device=v.device)
     lse = memory.fresh(batch, n, dtype=torch.float64, device=v.device)
+    if on.fours:
+        _by_fours(call, beside, on, v, out, lse, mode)
     tile = operands.score_tile(call)
     programs = batch * triton.cdiv(n, tile["BM"])
     room = programs * tile["BM"] * tile["BN"] if mode == 1 and f > 1 else 0
@@ -43,3 +45,25 @@ def forward(call: Call, *, values: bool, entropy: bool = False) -> tuple[Tensor,
         ADDITIVE=on.score_kind,
     )
     return out, lse
+
+
+def _by_fours(
+    call: Call, beside: Beside, on: Operands, v: Tensor, out: Tensor, lse: Tensor, mode: int
+) -> None:
+    """The entries that the matrix units can have, on whose kind the other kernel turns back."""
+    from regard.attention.triton import fours  # noqa: PLC0415 - not every Triton has its language
+
+    batch, n = call.q.shape[:2]
+    m, f = call.v.shape[1:]
+    fours.forward[(batch * triton.cdiv(n, fours.ROWS.value),)](
+        *(on.q, on.k, v, on.p0, on.kind, beside.table, beside.lo, beside.hi, beside.dense),
+        *(beside.seed, out, lse, *v.stride(), *beside.dense_strides),
+        *(n, m, *on.wide, on.h, f),
+        *(beside.per_mask, beside.per_dense, beside.tables, on.heads, call.scale),
+        *(beside.least, beside.keep_scale),
+        **beside.flags,
+        LONG=m > shared.LONG,
+        MODE=mode,
+        CHUNKS=triton.cdiv(f, fours.COLUMNS.value) if mode == 1 else 1,
+        **fours.LAUNCH,
+    )
