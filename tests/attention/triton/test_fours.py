@@ -18,7 +18,7 @@ pytestmark = pytest.mark.usefixtures("many_pairs", "kernels_for_parameters", "by
 
 @pytest.fixture
 def by_fours(triton, monkeypatch, device):
-    """Sees that the kernel has run: what is left to the other one agrees, too, and shows nothing."""
+    """Sees that the kernel has run: what is left to the other one would agree, too."""
     ran = []
     fours = pytest.importorskip("regard.attention.triton.fours", exc_type=ImportError)
     if not triton.operands.has_matrix_units(torch.device(device)):
@@ -41,6 +41,11 @@ def by_fours(triton, monkeypatch, device):
 def sizes(n, m):
     """On both sides of a tile's edge; on a GPU so many that the largest error is no luck."""
     return (n, m) if INTERPRETED else (n + 384, m + 640)
+
+
+def several(score, mask, n, m, **options):
+    """A case of several entries, because the largest error of one is luck."""
+    return a_case(score, mask, n, m, batch=4, **options)
 
 
 MASKS = {
@@ -66,15 +71,14 @@ MASKS = {
 )
 def test_agrees(mask, n, m, d, v, device):
     n, m = sizes(n, m)
-    # several entries, because the largest error of one is luck
-    case = a_case(Additive(learned(d)), MASKS[mask](n, m), n, m, d, v, batch=4, device=device)
+    case = several(Additive(learned(d)), MASKS[mask](n, m), n, m, d=d, v=v, device=device)
     case.agree("triton", torch.float32)
 
 
 @pytest.mark.parametrize("size", [0.4, 1.0, 2.0])
 def test_agrees_whatever_the_size_of_its_inputs(size, device):
     n, m = sizes(80, 130)
-    case = a_case(Additive(learned(64)), None, n, m, d=64, size=size, device=device)
+    case = several(Additive(learned(64)), None, n, m, d=64, size=size, device=device)
     case.agree("triton", torch.float32)
 
 
@@ -172,7 +176,7 @@ def test_the_same_bits_every_time(device):
 def test_a_long_sum_is_carried_in_float64(triton, monkeypatch, device):
     monkeypatch.setattr(triton.beside, "LONG", 8)
     n, m = sizes(70, 300)
-    case = a_case(Additive(learned(64)), Causal(offset=200), n, m, d=64, v=5, device=device)
+    case = several(Additive(learned(64)), Causal(offset=200), n, m, d=64, v=5, device=device)
     case.agree("triton", torch.float32)
 
 

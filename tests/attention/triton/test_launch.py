@@ -313,8 +313,9 @@ import triton
 from triton.backends.compiler import GPUTarget
 from triton.compiler import ASTSource
 
-from regard.attention.triton import layouts, matrix
+from regard.attention.triton import matrix, operands
 from regard.attention.triton.build import kernels
+from regard.attention.triton.fusion import FUSED
 from regard.scores import Additive, Gaussian
 
 
@@ -328,7 +329,7 @@ def made(fn, pointers, numbers, constants, warps=4, language=ASTSource):
         signature["least"] = "i32"
     fixed = {(names.index(n),): constants[n] for n in names if signature[n] == "constexpr"}
     source = language(fn, signature, constexprs=fixed)
-    options = {"num_warps": warps}
+    options = {"num_warps": warps, **FUSED}
     return triton.compile(source, target=GPUTarget("cuda", 90, 32), options=options).asm
 
 
@@ -358,7 +359,7 @@ for careful in (False, True):
     sizes = dict(BM=16, BN=32, DV=16, MODE=1, ADDITIVE=1 + careful, KEYS_FIRST=False)
     print("// ---")
     print(made(fn, pointers, numbers, flags | sizes, warps=8)["ttir"])
-if layouts.AVAILABLE:
+if operands.HAS_GLUON:
     from triton.experimental.gluon._runtime import GluonASTSource
     from regard.attention.triton import fours
 

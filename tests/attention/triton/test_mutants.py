@@ -87,11 +87,13 @@ CHECKS = {
     "additive-deep": lambda: [(a_case(Additive(learned(40)), None, 17, 33, d=40), torch.float32)],
     "fours": lambda: [
         (
-            a_case(Additive(learned(64)), WIDER, 70, 90, d=64, batch=1, dropout=0.3, seed=5),
+            a_case(Additive(learned(64)), WIDER, 70, 90, d=64, batch=3, dropout=0.3, seed=5),
             torch.float32,
         )
     ],
-    "fours-whole": lambda: [(a_case(Additive(learned(64)), None, 70, 192, d=64), torch.float32)],
+    "fours-whole": lambda: [
+        (a_case(Additive(learned(64)), None, 70, 192, d=64, batch=3), torch.float32)
+    ],
     "additive-careful": lambda: [
         (a_case(Additive(learned(40)), None, 17, 33, d=40), torch.float32)
     ],

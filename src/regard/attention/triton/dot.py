@@ -22,6 +22,7 @@ from regard.attention.triton.beside import (
     for_parameter,
     power_of_two,
 )
+from regard.attention.triton.fusion import FUSED
 from regard.attention.triton.panels import table_gradient
 from regard.scores.dot import SCALED_DOT
 
@@ -108,6 +109,7 @@ def _constants(call: Call, t: Tiles) -> dict[str, Any]:
         "PRECISION": "tf32" if call.precision == "tf32" else EXACT,
         "num_warps": t.warps,
         "num_stages": t.stages,
+        **FUSED,
     }
 
 
@@ -221,7 +223,10 @@ def backward(
         )
     else:
         matrix.deltas[(_blocks(batch * n, 64),)](
-            out.contiguous(), dout, lse, mean, norms, f, batch * n, BM=64, DV=power_of_two(f)
+            *(out.contiguous(), dout, lse, mean, norms, f, batch * n),
+            BM=64,
+            DV=power_of_two(f),
+            **FUSED,
         )
     dq = memory.fresh(batch, n, h, dtype=q.dtype, device=q.device)
     dk = memory.fresh(batch, m, h, dtype=q.dtype, device=q.device)
@@ -275,5 +280,6 @@ def _columns(call: Call, beside: Beside, t: Tiles) -> Tensor:
         BM=t.bm,
         BN=t.bn,
         **flags,
+        **FUSED,
     )
     return found

@@ -12,7 +12,8 @@ need of KEYS keys it hands over through shared memory, for four features while t
 multiplied. All other arithmetic is that of ``features``.
 
 The matrix units add up sixteen products in one step and cut off what does not fit beside the
-largest, where ordinary arithmetic rounds. Among many features that is little; ``WIDE`` in ``operands`` says how many.
+largest, where ordinary arithmetic rounds. Among many features that is little; ``WIDE`` in
+``operands`` says how many.
 """
 
 from __future__ import annotations
@@ -272,9 +273,7 @@ def forward(
         rows = i0 + gl.arange(0, ROWS, TILE_ROWS)
         of_mask = (entry // per_mask) * n
         first, last = spans(lo + of_mask, hi + of_mask, rows, n, m, SPANS)
-        start, stop, a, b, d0, d1 = tiles(
-            first, last, rows, i0, n, m, ROWS, KEYS, NOT_SELF, DENSE
-        )
+        start, stop, a, b, d0, d1 = tiles(first, last, rows, i0, n, m, ROWS, KEYS, NOT_SELF, DENSE)
         low, high = rows.to(tl.uint32), rows.to(tl.uint32)
         if DROP:
             low, high = row_words(tl.load(seed), entry * n + rows)

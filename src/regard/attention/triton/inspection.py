@@ -13,6 +13,7 @@ from regard.attention.call import Call
 from regard.attention.triton import looking, memory, sums
 from regard.attention.triton.beside import COLUMNS, EXACT, LOG2E, beside_of, power_of_two
 from regard.attention.triton.dot import LINEAR, positive, scaled, widened
+from regard.attention.triton.fusion import FUSED
 from regard.attention.triton.launch import normalisers
 from regard.attention.triton.panels import Panels
 
@@ -55,6 +56,7 @@ class Look:
             "WIDE": q.dtype == torch.float32,
             "NEGATIVE": call.scale < 0,
             "PRECISION": EXACT,
+            **FUSED,
         }
         return operands, rest, constants
 
@@ -187,6 +189,7 @@ class Look:
                 WIDTH=GATHERED,
                 ROWS=128,
                 MASS=reduce == "mass",
+                **FUSED,
             )
             grid[:, start : start + some] = part
         return grid

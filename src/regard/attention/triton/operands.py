@@ -13,9 +13,10 @@ from torch import Tensor
 
 from regard.attention.absent import anyone
 from regard.attention.call import Call
-from regard.attention.triton import layouts, memory, substitution, tile
+from regard.attention.triton import memory, substitution, tile
 from regard.attention.triton.beside import LONG, power_of_two
 from regard.attention.triton.build import kernels
+from regard.attention.triton.fusion import FUSED
 from regard.scores import Additive
 
 __all__ = ["FEATURES", "Operands", "operands_of", "score_tile"]
@@ -28,6 +29,8 @@ WIDE = 64  # features: of fewer, what ``fours`` cuts off shows
 SHORT = 64  # queries, or keys: of so few, half a tile of ``fours`` or more would be nothing
 WIDEST = 256  # values that ``fours`` has room for
 HOPPER = 9  # the first figure of the compute capability
+# since when Gluon is as ``fours`` wants it; that was measured with this one
+HAS_GLUON = tuple(map(int, triton.__version__.split(".")[:2])) >= (3, 6)
 FILL = 128  # rows laid out by feature end at a multiple of this: no tile reads behind the end
 
 
@@ -122,9 +125,9 @@ def _by_fours(call: Call) -> bool:
 @lru_cache
 def has_matrix_units(device: torch.device) -> bool:
     """Those that ``fours`` is written for, Hopper's, and its language. The interpreter has both."""
-    if not layouts.AVAILABLE:
-        return False
-    return device.type != "cuda" or torch.cuda.get_device_capability(device)[0] == HOPPER
+    if device.type != "cuda":
+        return True
+    return HAS_GLUON and torch.cuda.get_device_capability(device)[0] == HOPPER
 
 
 def _row_width(h: int) -> int:
@@ -163,6 +166,7 @@ def _substituted(
             ROWS=16,
             BH=power_of_two(h, 2),
             SEEN=who is not None,
+            **FUSED,
         )
         found.append(ends)
         chunks.append(count)
@@ -173,6 +177,7 @@ def _substituted(
         *(wide, p0.shape[0], *chunks),
         BH=power_of_two(h, 2),
         FOURS=_by_fours(call),
+        **FUSED,
     )
     by_feature, by_row = [], []
     few = _is_few(call)
@@ -192,6 +197,7 @@ def _substituted(
             BH=power_of_two(width if rows else wide, 2),
             TWICE=rows and not few,
             SEEN=who is not None,
+            **FUSED,
         )
         by_feature.append(feature)
         by_row.append(row)

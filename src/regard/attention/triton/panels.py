@@ -11,6 +11,7 @@ from torch import Tensor
 from regard.attention.call import Call
 from regard.attention.triton import memory, operands, pull
 from regard.attention.triton.beside import EXACT, beside_of, for_parameter, power_of_two
+from regard.attention.triton.fusion import FUSED
 from regard.attention.triton.operands import operands_of
 from regard.attention.triton.small import is_small, parameter_gradients
 
@@ -26,8 +27,8 @@ KI, KJ = 8, 4  # and to the keys
 FINE = 1 << 20
 BLOCK = 128  # rows, and keys, of a block that pulls the additive score's to both
 PI, PJ = 8, 4  # of them, half the rows of a tile, and its keys
-# of them, whose sum float32 may hold (up to ``CAREFUL`` only a tile's): the sums of groups keep what
-# they round off
+# of them, whose sum float32 may hold (up to ``CAREFUL`` only a tile's): the sums of groups keep
+# what they round off
 GROUP = 32
 SPREAD = 256  # rows whose weights a block spreads over the values
 
@@ -68,6 +69,7 @@ class Panels:
             **flags,
             **tile,
             ADDITIVE=on.score_kind,
+            **FUSED,
         )
 
     def _weigh_by_fours(self, weights: Tensor, area: tuple[int, ...]) -> None:
@@ -83,6 +85,7 @@ class Panels:
             *(e_first, i_first, i_count, j_first, j_count),
             **{name: flag for name, flag in beside.flags.items() if name != "DROP"},
             **fours.LAUNCH,
+            **FUSED,
         )
 
     def weights(self, rows: slice, cols: slice) -> Tensor:
@@ -108,12 +111,16 @@ class Panels:
             DV=power_of_two(self.f),
             DROP=beside.flags["DROP"],
             num_stages=1,
+            **FUSED,
         )
 
     def _tally(self, weights: Tensor, likes: Tensor, sums: Tensor, area: tuple[int, ...]) -> None:
         entries, e_first, i_first, i_count, _, j_count = area
         self.on.kernels.tally[(entries * triton.cdiv(i_count, 4),)](
-            *(weights, likes, sums, self.n, e_first, i_first, i_count, j_count), BM=4, BN=512
+            *(weights, likes, sums, self.n, e_first, i_first, i_count, j_count),
+            BM=4,
+            BN=512,
+            **FUSED,
         )
 
     def _plan(self) -> tuple[int, int, int]:
@@ -222,6 +229,7 @@ class Panels:
             BM=4,
             BN=512,
             DROP=beside.flags["DROP"],
+            **FUSED,
         )
 
     def _add_along(self, slopes: Tensor, dtable: Tensor | None, area: tuple[int, ...]) -> None:
@@ -233,6 +241,7 @@ class Panels:
                 *(slopes, dtable, self.n, self.m, e_first, entries, i_first, i_count),
                 *(j_first, j_count, beside.tables),
                 WIDTH=128,
+                **FUSED,
             )
 
     def _spread(self, weights: Tensor, dv: Tensor, area: tuple[int, ...]) -> None:
@@ -247,6 +256,7 @@ class Panels:
             PRECISION=EXACT if self.n * self.m <= FINE else "tf32x3",
             num_warps=4,
             num_stages=2,
+            **FUSED,
         )
 
     def _pull(
@@ -308,6 +318,7 @@ class Panels:
             KEYS=BLOCK,
             GROUP=PJ if pairs <= operands.CAREFUL else GROUP,
             num_warps=bh // 32,
+            **FUSED,
         )
         if not whole:
             dk[0, :, j0 : j0 + cs] += into.sum(0)
@@ -331,7 +342,7 @@ class Panels:
         dq = memory.fresh(splits, es, rs, h, dtype=torch.float32, device=device)
         ends = (self.n, self.m, h, beside.per_mask, on.heads, e0, i0, rs, j0, cs)
         given = (on.q_rows, on.k_rows, on.p0, on.p1, beside.lo, beside.hi, slopes)
-        shared = {"BH": bh, "SPANS": beside.flags["SPANS"], "num_warps": bh // 32}
+        shared = {"BH": bh, "SPANS": beside.flags["SPANS"], "num_warps": bh // 32, **FUSED}
         on.kernels.pull_rows[(es * blocks * splits * wide,)](
             *(*given, dq, *sums, *ends, es, splits),
             BI=BI,

@@ -10,6 +10,7 @@ from regard.attention.call import Call
 from regard.attention.triton import beside as shared
 from regard.attention.triton import memory, operands
 from regard.attention.triton.beside import Beside, beside_of, power_of_two
+from regard.attention.triton.fusion import FUSED
 from regard.attention.triton.operands import Operands, operands_of
 
 __all__ = ["forward"]
@@ -43,6 +44,7 @@ def forward(call: Call, *, values: bool, entropy: bool = False) -> tuple[Tensor,
         LONG=m > shared.LONG,
         MODE=mode,
         ADDITIVE=on.score_kind,
+        **FUSED,
     )
     return out, lse
 
@@ -66,4 +68,5 @@ def _by_fours(
         MODE=mode,
         CHUNKS=triton.cdiv(f, fours.COLUMNS.value) if mode == 1 else 1,
         **fours.LAUNCH,
+        **FUSED,
     )

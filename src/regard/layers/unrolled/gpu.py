@@ -8,6 +8,7 @@ import torch
 import triton
 from torch import Tensor
 
+from regard.attention.triton.fusion import FUSED
 from regard.layers.unrolled.definition import LEAST, Arguments, Trace
 from regard.layers.unrolled.gradients import Steps, candidate_first
 from regard.layers.unrolled.kernels import backward_kernel, forward_kernel
@@ -72,6 +73,7 @@ def _run(given: Arguments) -> Trace:
         gates, fed, contexts, weights, queries, steps, b, m, **sizes,
         HAS_ALLOWED=given.allowed is not None, HAS_KEEP=given.keep_weights is not None,
         HAS_KEEP_STATES=dropped, LEAST=LEAST, **TILES,
+        **FUSED,
     )  # fmt: skip
     return Trace(states, gates, contexts, fed, weights, queries)
 
@@ -95,5 +97,6 @@ def _steps_back(given: Arguments, trace: Trace, d_outputs: Tensor, d_states: Ten
         carried, passed, found, d_contexts, d_scores, d_queries, steps, b, m, **sizes,
         HAS_KEEP=given.keep_weights is not None,
         HAS_KEEP_STATES=given.keep_states is not None, **TILES,
+        **FUSED,
     )  # fmt: skip
     return Steps(found, d_contexts, d_scores, d_queries, carried)

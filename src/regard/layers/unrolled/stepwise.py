@@ -12,6 +12,7 @@ import triton
 from jaxtyping import Float
 from torch import Tensor
 
+from regard.attention.triton.fusion import FUSED
 from regard.layers.unrolled.definition import LEAST, Arguments, Trace
 from regard.layers.unrolled.gpu import on_its_gpu, some
 from regard.layers.unrolled.gradients import Steps
@@ -55,6 +56,7 @@ def keys_and_w(
         pairs_kernel[grid](
             queries.contiguous(), keys, given.w_v.contiguous(), d_scores.contiguous(),
             d_keys, d_w, steps, b, m, A=a, BM=few, BA=wide, num_warps=4,
+            **FUSED,
         )  # fmt: skip
     return d_keys, d_w.sum((0, 1))
 
@@ -102,6 +104,7 @@ def _run(given: Arguments) -> Trace:
             top, keys, values, allowed, w_v, keep_weights, queries, weights, contexts, t, b, m,
             W=a + 3 * h, HAS_ALLOWED=given.allowed is not None,
             HAS_KEEP=given.keep_weights is not None, LEAST=LEAST, **looking,
+            **FUSED,
         )  # fmt: skip
         x = contexts[t]
         for layer, cell in enumerate(given.cells):
@@ -113,6 +116,7 @@ def _run(given: Arguments) -> Trace:
                 gi, made, some(cell.b_ih, inputs), cell.b_hh.contiguous(),
                 keep_states, states, gates, fed, steps, t, b,
                 layer=layer, W=made.shape[1], FIRST=first, HAS_KEEP=dropped, **sizes,
+                **FUSED,
             )  # fmt: skip
             if layer < layers - 1:
                 x = fed[layer, t]
@@ -141,6 +145,7 @@ def _steps_back(given: Arguments, trace: Trace, d_outputs: Tensor, d_states: Ten
                 trace.states, trace.gates, keep_states,
                 d_outputs if layer == layers - 1 else d_fed, carried, found, steps, t, b,
                 layer=layer, W=4 * h + a, HAS_KEEP=dropped, **sizes,
+                **FUSED,
             )  # fmt: skip
             grads = found[layer, t]
             torch.mm(grads[:, : 3 * h], into[layer], out=d_fed if layer else d_contexts[t])
@@ -150,6 +155,7 @@ def _steps_back(given: Arguments, trace: Trace, d_outputs: Tensor, d_states: Ten
             trace.queries, keys, values, w_v, keep_weights, trace.weights, d_contexts, d_scores,
             found, steps, t, b, m, L=layers, H=h, HAS_KEEP=given.keep_weights is not None,
             **looking,
+            **FUSED,
         )  # fmt: skip
         carried[-1].addmm_(found[-1, t, :, h:], of_top)
     return Steps(found[..., : 4 * h], d_contexts, d_scores, found[-1, ..., 4 * h :], carried)

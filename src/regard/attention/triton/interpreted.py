@@ -1,0 +1,132 @@
+"""What stands for Gluon in Triton's interpreter, which does not run it: see ``layouts``.
+
+Layouts are nothing and shared memory is a variable, so a kernel is the same lines in both. A
+product is made as late as may be, when it is waited for, of what its memory holds by then: a kernel
+that overwrites a factor too early gets wrong numbers here, too.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import triton
+import triton.language as tl
+
+__all__ = [
+    "BlockedLayout",
+    "DotOperandLayout",
+    "NVMMADistributedLayout",
+    "NVMMASharedLayout",
+    "SliceLayout",
+    "SwizzledSharedLayout",
+    "allocate_shared_memory",
+    "arange",
+    "convert_layout",
+    "fence_async_shared",
+    "full",
+    "jit",
+    "warpgroup_mma",
+    "warpgroup_mma_wait",
+]
+
+jit = triton.jit
+
+
+def _nothing(*_: object) -> None:
+    """No layout; no fence."""
+
+
+BlockedLayout = DotOperandLayout = SliceLayout = fence_async_shared = _nothing
+NVMMADistributedLayout = NVMMASharedLayout = SwizzledSharedLayout = _nothing
+
+
+class Shared:
+    """Memory of a block of threads, a tile for each index."""
+
+    def __init__(self, dtype: tl.dtype) -> None:
+        self.dtype = dtype
+        self.value: tl.tensor | None = None
+        self._tiles: dict[int, Shared] = {}
+
+    def index(self, i: int) -> Shared:
+        """One tile of several."""
+        return self._tiles.setdefault(int(i), Shared(self.dtype))
+
+    def store(self, value: tl.tensor) -> None:
+        """What later loads, and products waited for later, find."""
+        self.value = value
+
+    def load(self, _: None) -> tl.tensor:
+        """What was stored last."""
+        return self.value
+
+    def permute(self, _: tuple[int, int]) -> Turned:
+        """The same memory, its rows taken for columns."""
+        return Turned(self)
+
+
+@dataclass(frozen=True)
+class Turned:
+    """A tile of shared memory with its axes exchanged."""
+
+    memory: Shared
+
+    def load(self, _: None) -> tl.tensor:
+        """What was stored last, turned."""
+        return tl.trans(self.memory.load(None))
+
+
+@dataclass(frozen=True)
+class Coming:
+    """A sum of products on its way."""
+
+    start: tl.tensor | None
+    factors: list[tuple[tl.tensor, Shared | Turned]] = field(default_factory=list)
+
+    def arrived(self) -> tl.tensor:
+        """The sum, of what its factors are by now."""
+        total = self.start
+        for a, b in self.factors:
+            found = tl.dot(a, b.load(None), input_precision="ieee")
+            total = found if total is None else total + found
+        return total
+
+
+def allocate_shared_memory(dtype: tl.dtype, *_: object) -> Shared:
+    """Memory that nobody has written to."""
+    return Shared(dtype)
+
+
+def arange(start: int, stop: int, _: None) -> tl.tensor:
+    """Whole numbers in a line."""
+    return tl.arange(start, stop)
+
+
+def full(shape: list[int], value: float, dtype: tl.dtype, _: None) -> tl.tensor:
+    """One number everywhere."""
+    return tl.full(shape, value, dtype)
+
+
+def convert_layout(x: tl.tensor, _: None) -> tl.tensor:
+    """The same."""
+    return x
+
+
+def warpgroup_mma(
+    a: tl.tensor,
+    b: Shared | Turned,
+    acc: tl.tensor | Coming,
+    *,
+    use_acc: bool = True,
+    is_async: bool = False,  # noqa: ARG001 - all are as late as that
+) -> Coming:
+    """A product on its way, added to ``acc``."""
+    if not use_acc:
+        return Coming(None, [(a, b)])
+    before = acc if isinstance(acc, Coming) else Coming(acc)
+    return Coming(before.start, [*before.factors, (a, b)])
+
+
+def warpgroup_mma_wait(_: int, deps: tuple[tl.tensor | Coming, ...]) -> tuple[tl.tensor, ...]:
+    """All that was on its way."""
+    return tuple(x.arrived() if isinstance(x, Coming) else x for x in deps)
