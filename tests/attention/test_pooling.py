@@ -45,3 +45,13 @@ def test_what_is_no_number_shows_in_its_cell_alone(reduce, keys):
     wrong = grid.values[0].isnan()
     assert wrong.sum() == 1
     assert wrong[2, 2 * 6 // keys]
+
+
+@pytest.mark.parametrize(("rows", "every"), [(12, 1), (13, 1), (13, 2)])
+def test_an_average_does_not_wait_for_a_gpu(rows, every):
+    # there are no numbers on "meta": whoever asks for one is refused
+    meta = torch.device("meta")
+    grid = Grid((rows, 9), 4, "mass", every, meta)
+    assert grid.averaged(torch.zeros(2, 4, 4, dtype=torch.float64, device=meta)).shape == (2, 4, 4)
+    with pytest.raises(NotImplementedError):
+        torch.bincount(torch.zeros(3, dtype=torch.int64, device=meta))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cached_property
 from typing import Literal, Protocol
 
 import numpy as np
@@ -122,11 +123,19 @@ class Grid:
         self, size: tuple[int, int], cells: int, reduce: Reduce, every: int, device: torch.device
     ) -> None:
         self.reduce = reduce
-        rows, cols = (_cells(x, cells, device) for x in size)
-        self._row_of = rows[every // 2 :: every]  # from the middle: no cell leans to its start
-        self._col_of = cols
+        self._size, self._cells, self._every, self._device = size, cells, every, device
         self._shape = tuple(min(x, cells) for x in size)
         self._grid: Tensor | None = None
+
+    @cached_property
+    def _row_of(self) -> Tensor:
+        """The row of cells of each query that comes."""
+        rows = _cells(self._size[0], self._cells, self._device)
+        return rows[self._every // 2 :: self._every]  # from the middle: no cell leans to its start
+
+    @cached_property
+    def _col_of(self) -> Tensor:
+        return _cells(self._size[1], self._cells, self._device)
 
     def add(self, done: int, w: Float[Tensor, "B r m"]) -> None:
         """More rows, after so many."""
@@ -152,7 +161,14 @@ class Grid:
         """Of the average query, where sums were made."""
         if self.reduce == "max":
             return grid
-        return grid / torch.bincount(self._row_of, minlength=self._shape[0])[:, None]
+        height = self._shape[0]
+        if self._every == 1 and self._size[0] % height == 0:
+            return grid / (self._size[0] // height)
+        # they are in order, so where each cell begins tells how many it has: torch.bincount would
+        # have Python wait for a GPU
+        first = torch.arange(height + 1, device=self._device)
+        begins = torch.searchsorted(self._row_of.contiguous(), first)
+        return grid / begins.diff()[:, None]
 
 
 def _cells(size: int, cells: int, device: torch.device) -> Tensor:
