@@ -87,7 +87,9 @@ class Coming:
         """The sum, of what its factors are by now."""
         total = self.start
         for a, b in self.factors:
-            found = tl.dot(a, b.load(None), input_precision="ieee")
+            # the interpreter multiplies the bits of a bfloat16
+            factors = a.to(tl.float32), b.load(None).to(tl.float32)
+            found = tl.dot(*factors, input_precision="ieee")
             total = found if total is None else total + found
         return total
 

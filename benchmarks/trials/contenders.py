@@ -1,0 +1,189 @@
+"""What might take another's place, and how it is put there for a while."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+import torch
+from torch import Tensor
+
+from regard.attention.call import Call
+
+__all__ = ["CONTENDERS", "Contender"]
+
+
+@dataclass(frozen=True)
+class Contender:
+    """A name, the benchmark's case that it is for, and what puts it in its place."""
+
+    name: str
+    case: str
+    installed: Callable[[], AbstractContextManager[Any]]
+
+
+class Pipelined:
+    """In the place of ``looking.skim``: launched with other tiles."""
+
+    def __init__(self, bm: int, bn: int, warps: int, share: int) -> None:
+        self.bm, self.bn, self.warps, self.share = bm, bn, warps, share
+
+    def __getitem__(self, _: tuple[int, ...]) -> Callable[..., None]:
+        return self.launch
+
+    def launch(self, *args: Any, **options: Any) -> None:  # noqa: ANN401
+        """Take what ``looking.skim`` is given."""
+        import triton  # noqa: PLC0415 - absent where there is no GPU
+
+        from benchmarks.trials.pipelined import skim  # noqa: PLC0415 - Gluon
+
+        q, count = args[0], args[-2]
+        each, rest = divmod(options["EACH"] * options["BN"], self.bn)
+        assert rest == 0, "a cell must be whole tiles"
+        assert each % 2 == 0, "and an even number of them"
+        del options["num_stages"]
+        options |= {"BM": self.bm, "BN": self.bn, "EACH": each, "num_warps": self.warps}
+        programs = q.shape[0] * triton.cdiv(count, self.bm)
+        skim[(programs,)](*args, **options, WARPS=self.warps, SHARE=self.share)
+
+
+@contextmanager
+def pipelined(bm: int, bn: int, warps: int, share: int) -> Iterator[None]:
+    """The overview's pass in Gluon."""
+    from regard.attention.triton import looking  # noqa: PLC0415 - absent where there is no GPU
+
+    with mock.patch.object(looking, "skim", Pipelined(bm, bn, warps, share)):
+        yield
+
+
+@contextmanager
+def smaller_blocks() -> Iterator[None]:
+    """The additive score's kernel with half the queries and half the threads in a block."""
+    from regard.attention import triton  # noqa: PLC0415 - absent where there is no GPU
+    from regard.attention.generated import loaded  # noqa: PLC0415
+    from regard.attention.triton import fours  # noqa: PLC0415
+
+    text = Path(fours.__file__).read_text(encoding="utf-8")
+    sizes = "WARPS, ROWS, KEYS = tl.constexpr(8), tl.constexpr(128), tl.constexpr(64)"
+    assert sizes in text
+    text = text.replace(sizes, sizes.replace("8)", "4)", 1).replace("128", "64"))
+    with mock.patch.object(triton, "fours", loaded(text, "trial")):
+        yield
+
+
+@contextmanager
+def one_loop(*sizes: tuple[int, int, int, int]) -> Iterator[None]:
+    """The dot product's kernels with one loop over all tiles a block visits, all of them masked.
+
+    Sizes are tiles of ``forward``, ``to_queries`` and ``to_keys``: queries, keys, warps, stages.
+    """
+    from regard.attention.generated import loaded  # noqa: PLC0415 - absent where there is no GPU
+    from regard.attention.triton import dot, matrix  # noqa: PLC0415
+
+    text = Path(matrix.__file__).read_text(encoding="utf-8")
+    found = (
+        "start, stop, a, b, d0, d1 = tiles(first, last, rows, i0, n, m, BM, BN, NOT_SELF, DENSE)"
+    )
+    read = (
+        "begin, end, whole, broken = tl.load(at), tl.load(at + 1), tl.load(at + 2), tl.load(at + 3)"
+    )
+    for old, new in (
+        (found, f"{found}\n    a, b, d0, d1 = stop, stop, stop, stop"),
+        ("for t in range((b - a) - (d1 - d0)):", "for t in range(0):"),
+        (read, f"{read}\n    whole, broken = end, end"),
+        ("for block in range(whole, broken):", "for block in range(0):"),
+    ):
+        assert old in text, old
+        text = text.replace(old, new)
+    kernels = ("forward", "to_queries", "to_keys")
+    chosen = {name: dot.Tiles(*size) for name, size in zip(kernels, sizes, strict=True)}
+    real = dot._tiles  # noqa: SLF001
+
+    def tiles(kernel: str, call: Call, *, fine: bool = False) -> Any:  # noqa: ANN401
+        return real(kernel, call, fine=fine) if fine else chosen[kernel]
+
+    with mock.patch.multiple(dot, matrix=loaded(text, "trial"), _tiles=tiles):
+        yield
+
+
+@contextmanager
+def by_cudnn_forward() -> Iterator[None]:
+    """A dot product of half precision: forward by cuDNN, its gradients by ours."""
+    from regard.attention import cudnn  # noqa: PLC0415 - absent where there is no GPU
+    from regard.attention.triton import dot  # noqa: PLC0415
+
+    real = dot.forward
+
+    def forward(call: Call, *, values: bool) -> tuple[Tensor, Tensor]:
+        plain = call.lo is None and call.dense is None and call.table is None and not call.dropout
+        if not (values and plain and call.p0 is None and call.q.element_size() == 2):
+            return real(call, values=values)
+        out, lse = cudnn.forward(call)
+        return out, lse.double()
+
+    with mock.patch.object(dot, "forward", forward):
+        yield
+
+
+@contextmanager
+def causal_by_cudnn() -> Iterator[None]:
+    """A causal dot product by cuDNN, and by ours, with care, where that is not finite."""
+    from regard.attention.triton import dot  # noqa: PLC0415 - absent where there is no GPU
+
+    real = dot.forward
+    cudnn = torch.ops.aten._scaled_dot_product_cudnn_attention.default  # noqa: SLF001
+
+    def forward(call: Call, *, values: bool) -> tuple[Tensor, Tensor]:
+        q, k, v = (x.unsqueeze(0) for x in (call.q, call.k, call.v))
+        out, lse, *_ = cudnn(q, k, v, None, True, 0.0, True, False, scale=call.scale)  # noqa: FBT003
+        out, lse = out[0].contiguous(), lse.reshape(call.q.shape[:2]).double()
+
+        def again(kernel: Any, programs: int, given: tuple[Any, ...], *rest: Any, **flags: Any):  # noqa: ANN202, ANN401
+            # blocks of queries, the last ones first: see ``matrix.forward``
+            bad = ~out.view(call.q.shape[0], -1, flags["BM"] * out.shape[-1]).isfinite().all(-1)
+            notes = bad.flip(1).to(torch.int32).reshape(programs).contiguous()
+            kernel[(programs,)](*given[:-2], out, lse, notes, *rest, CAREFUL=True, **flags)
+
+        with mock.patch.object(dot, "_twice", again):
+            real(call, values=values)
+        return out, lse
+
+    with mock.patch.object(dot, "forward", forward):
+        yield
+
+
+def _pipelined(bm: int, bn: int, warps: int, share: int) -> Contender:
+    words = f"Gluon {bm}x{bn}x{warps}" + (f", 1 in {share} by polynomial" if share else "")
+    return Contender(words, "overview", partial(pipelined, bm, bn, warps, share))
+
+
+CONTENDERS = (
+    *(Contender("as it is", case, nullcontext) for case in ("overview", "additive", "dot")),
+    *(
+        _pipelined(*sizes, share)
+        for sizes in ((128, 64, 4), (64, 64, 4), (128, 128, 8))
+        for share in (0, 8, 4)
+    ),
+    Contender("fours of 64 queries", "additive", smaller_blocks),
+    Contender("as it is", "growth-additive", nullcontext),
+    Contender("fours of 64 queries", "growth-additive", smaller_blocks),
+    Contender("forward by cuDNN", "dot", by_cudnn_forward),
+    Contender("as it is", "dot-window", nullcontext),
+    *(
+        Contender(f"one loop, {sizes}", "dot-window", partial(one_loop, *sizes))
+        for sizes in (
+            ((128, 64, 4, 3), (128, 64, 4, 3), (32, 128, 4, 3)),
+            ((128, 64, 4, 4), (128, 64, 4, 2), (32, 128, 4, 2)),
+            ((64, 64, 4, 3), (64, 64, 4, 3), (64, 64, 4, 3)),
+            ((128, 128, 8, 2), (128, 128, 8, 2), (64, 128, 8, 2)),
+            ((128, 32, 4, 4), (128, 32, 4, 4), (32, 64, 4, 3)),
+        )
+    ),
+    Contender("as it is", "dot-causal", nullcontext),
+    Contender("forward by cuDNN, mended", "dot-causal", causal_by_cudnn),
+)
