@@ -17,6 +17,8 @@ from regard.attention.call import Call
 
 __all__ = ["CONTENDERS", "Contender"]
 
+COLUMNS, WHOLE = 64, 256  # of rows, and of queries and keys, that the gradients in Gluon are for
+
 
 @dataclass(frozen=True)
 class Contender:
@@ -157,6 +159,106 @@ def causal_by_cudnn() -> Iterator[None]:
         yield
 
 
+def _fits(call: Call) -> bool:
+    """Whether a call is one that the dot product's kernels in Gluon are for."""
+    beside = call.dense is not None or call.table is not None or call.p0 is not None
+    whole = not (call.n % WHOLE or call.m % WHOLE)
+    columns = call.q.shape[2] == call.v.shape[2] == COLUMNS
+    half = call.q.element_size() == 2
+    return (
+        whole
+        and columns
+        and half
+        and call.scale > 0
+        and not (beside or call.dropout or call.not_self)
+    )
+
+
+@contextmanager
+def forward_in_gluon(bm: int, bn: int, warps: int) -> Iterator[None]:
+    """A dot product under spans: queries and keys of a tile, warps. Nothing is done twice."""
+    import triton  # noqa: PLC0415 - absent where there is no GPU
+
+    from benchmarks.trials.forward import forward as kernel  # noqa: PLC0415 - Gluon
+    from regard.attention.triton import dot  # noqa: PLC0415
+    from regard.attention.triton.beside import LOG2E, beside_of  # noqa: PLC0415
+    from regard.attention.triton.fusion import FUSED  # noqa: PLC0415
+
+    real = dot.forward
+
+    def forward(call: Call, *, values: bool) -> tuple[Tensor, Tensor]:
+        if not (values and _fits(call)):
+            return real(call, values=values)
+        q, k, v = (x.contiguous() for x in (call.q, call.k, call.v))
+        beside, (batch, n, _) = beside_of(call), q.shape
+        out, lse = torch.empty_like(q), torch.empty(batch, n, dtype=torch.float64, device=q.device)
+        kernel[(batch * triton.cdiv(n, bm),)](
+            *(q, k, v, beside.lo, beside.hi, out, lse, n, call.m, call.scale * LOG2E),
+            beside.per_mask,
+            BM=bm,
+            BN=bn,
+            D=COLUMNS,
+            WARPS=warps,
+            SPANS=call.lo is not None,
+            num_warps=warps,
+            **FUSED,
+        )
+        return out, lse
+
+    with mock.patch.object(dot, "forward", forward):
+        yield
+
+
+@contextmanager
+def gradients_in_gluon(
+    sizes_q: tuple[int, int, int], sizes_k: tuple[int, int, int]
+) -> Iterator[None]:
+    """A plain dot product's gradients; forward as it is. Sizes: queries, keys, warps of a tile."""
+    from benchmarks.trials.backward import to_keys, to_queries  # noqa: PLC0415 - Gluon
+    from regard.attention.triton import dot, matrix  # noqa: PLC0415 - absent where there is no GPU
+    from regard.attention.triton.beside import LOG2E  # noqa: PLC0415
+    from regard.attention.triton.fusion import FUSED  # noqa: PLC0415
+
+    real = dot.backward
+
+    def backward(call: Call, out: Tensor, lse: Tensor, dout: Tensor) -> tuple[Any, ...]:
+        q, k, v = call.q, call.k, call.v
+        if call.lo is not None or not _fits(call):
+            return real(call, out, lse, dout)
+        q, k, v, out, dout = (x.contiguous() for x in (q, k, v, out, dout.to(q.dtype)))
+        batch, n, m = q.shape[0], call.n, call.m
+        mean, norms = (torch.empty(batch, n, device=q.device) for _ in range(2))
+        rows = batch * n
+        matrix.deltas[(-(-rows // 64),)](
+            *(out, dout, lse, mean, norms, COLUMNS, rows), BM=64, DV=COLUMNS, **FUSED
+        )
+        dq, dk, dv = (torch.empty_like(x) for x in (q, k, v))
+        given, rest = (q, k, v, dout, norms, mean), (n, m, call.scale * LOG2E, call.scale)
+        for kernel, to, count, (bm, bn, warps), side in (
+            (to_queries, (dq,), n, sizes_q, sizes_q[0]),
+            (to_keys, (dk, dv), m, sizes_k, sizes_k[1]),
+        ):
+            kernel[(batch * count // side,)](
+                *(*given, *to, *rest),
+                BM=bm,
+                BN=bn,
+                D=COLUMNS,
+                WARPS=warps,
+                num_warps=warps,
+                **FUSED,
+            )
+        return dq, dk, dv, None, None, None
+
+    with mock.patch.object(dot, "backward", backward):
+        yield
+
+
+@contextmanager
+def _gluon_and_cudnn(*sizes: tuple[int, int, int]) -> Iterator[None]:
+    with by_cudnn_forward(), gradients_in_gluon(*sizes):
+        yield
+
+
 def _pipelined(bm: int, bn: int, warps: int, share: int) -> Contender:
     words = f"Gluon {bm}x{bn}x{warps}" + (f", 1 in {share} by polynomial" if share else "")
     return Contender(words, "overview", partial(pipelined, bm, bn, warps, share))
@@ -173,6 +275,19 @@ CONTENDERS = (
     Contender("as it is", "growth-additive", nullcontext),
     Contender("fours of 64 queries", "growth-additive", smaller_blocks),
     Contender("forward by cuDNN", "dot", by_cudnn_forward),
+    *(
+        Contender(
+            f"gradients in Gluon {of_q}, {of_k}, forward by cuDNN",
+            "dot",
+            partial(_gluon_and_cudnn, of_q, of_k),
+        )
+        for of_q, of_k in (
+            # others that were compiled have their products wait for each other: too few registers
+            ((64, 64, 4), (64, 64, 4)),
+            ((128, 128, 8), (64, 128, 8)),
+            ((64, 64, 4), (64, 128, 8)),
+        )
+    ),
     Contender("as it is", "dot-window", nullcontext),
     *(
         Contender(f"one loop, {sizes}", "dot-window", partial(one_loop, *sizes))
@@ -184,6 +299,12 @@ CONTENDERS = (
             ((128, 32, 4, 4), (128, 32, 4, 4), (32, 64, 4, 3)),
         )
     ),
+    *(
+        Contender(f"forward in Gluon {sizes}", case, partial(forward_in_gluon, *sizes))
+        for case in ("dot", "dot-causal", "dot-lengths", "dot-window")
+        for sizes in ((128, 128, 8), (128, 64, 8), (64, 128, 4), (128, 64, 4), (64, 64, 4))
+    ),
+    Contender("as it is", "dot-lengths", nullcontext),
     Contender("as it is", "dot-causal", nullcontext),
     Contender("forward by cuDNN, mended", "dot-causal", causal_by_cudnn),
 )

@@ -1,4 +1,5 @@
 """Kernels on trial: right, before anybody times them; and that they can be put in their places."""
+# ruff: noqa: F811 - fixtures that are imported
 
 import os
 import subprocess
@@ -7,14 +8,20 @@ import sys
 import pytest
 import torch
 from benchmarks.trials.__main__ import main
-from benchmarks.trials.contenders import CONTENDERS, pipelined
+from benchmarks.trials.contenders import (
+    CONTENDERS,
+    forward_in_gluon,
+    gradients_in_gluon,
+    pipelined,
+)
 
-from regard import Dot
+from regard import Causal, Dot, Lengths, Window
 from regard.attention import rows as source_of_rows
 from regard.attention.api import attend
 from regard.attention.rows import Rows
-from regard.testing import qkv
+from regard.testing import budget_used, qkv
 from tests.attention.triton.conftest import INTERPRETED, device, quick, triton  # noqa: F401
+from tests.cases import Case, on_device
 
 pytest.importorskip("triton")
 
@@ -30,7 +37,7 @@ def the_truth(q, k, score, reduce):
 
 
 @pytest.fixture
-def at_once(triton, monkeypatch, quick):  # noqa: F811
+def at_once(triton, monkeypatch, quick):
     """Small calls go through the pass that sees scores once; how often it had to be done again."""
     monkeypatch.setattr(source_of_rows, "why_not_triton", lambda *_: "")
     sizes = {"BUSY": 4, "FEWEST": 1, "SWEEP_ROWS": 16, "SWEEP_KEYS": 64, "SKIM_KEYS": 64}
@@ -42,7 +49,7 @@ def at_once(triton, monkeypatch, quick):  # noqa: F811
 @pytest.mark.parametrize("share", [0, 4, 8])
 @pytest.mark.parametrize("reduce", ["mass", "max"])
 @pytest.mark.parametrize("case", ["near", "negative", "narrow", "far", "rising", "nan"])
-def test_the_pipelined_pass_is_that_of_the_definition(share, reduce, case, at_once, device):  # noqa: F811
+def test_the_pipelined_pass_is_that_of_the_definition(share, reduce, case, at_once, device):
     q, k, _ = qkv(2, n=N, m=M, d=40 if case == "narrow" else 64, v=1)
     q, k = (x.to(device, torch.bfloat16) for x in (q, k))
     score = Dot(-0.3 if case == "negative" else 0.2)
@@ -62,29 +69,93 @@ def test_the_pipelined_pass_is_that_of_the_definition(share, reduce, case, at_on
     assert (got - wanted).abs().max() <= 5e-6 * wanted.abs().max()
 
 
+@pytest.mark.filterwarnings(GARBAGE)
+@pytest.mark.parametrize("sizes", [(128, 64, 8), (64, 128, 4)], ids=str)
+@pytest.mark.parametrize(
+    "mask",
+    [None, Causal(), Window(left=70, right=9), Lengths([0, 100]), Lengths([256, 7])],
+    ids=str,
+)
+def test_forward_in_gluon_is_the_definition(sizes, mask, device, triton, quick, monkeypatch):
+    q, k, v = qkv(2, n=256, m=256, d=64, v=64, dtype=torch.float64)
+    monkeypatch.setattr(triton.dot, "_twice", None)  # what launches the kernels in use
+    x = [y.to(device, torch.bfloat16) for y in (q, 2 * k, v)]
+    mask = on_device(mask, device)
+    with forward_in_gluon(*sizes):
+        got = attend(*x, mask=mask, impl="triton")
+    exact = attend(*(y.double() for y in x), mask=mask, impl="reference")
+    same = attend(*x, mask=mask, impl="reference")
+    assert budget_used(got, same, exact) <= 1
+
+
+@pytest.mark.filterwarnings(GARBAGE)
+@pytest.mark.parametrize("sizes", [((64, 64, 4), (64, 64, 4)), ((128, 128, 8), (64, 128, 8))])
+def test_gradients_in_gluon_are_as_good_as_those_in_use(
+    sizes,
+    device,
+    triton,
+    quick,
+    monkeypatch,
+):
+    monkeypatch.setattr(triton.dot, "FEW", -1)  # as if there were too many pairs to be widened
+    q, k, v = qkv(2, n=256, m=512, d=64, v=64, dtype=torch.float64)
+    case = Case(q, k, v, Dot(), device=device)
+    exact = case.run("reference", torch.float64, torch.bfloat16)
+    used = case.run("triton", torch.bfloat16, torch.bfloat16)
+    launched = triton.dot.matrix.to_keys
+    with gradients_in_gluon(*sizes):
+        monkeypatch.setattr(triton.dot.matrix, "to_keys", None)
+        got = case.run("triton", torch.bfloat16, torch.bfloat16)
+    monkeypatch.setattr(triton.dot.matrix, "to_keys", launched)
+    for name, right in exact.grads.items():
+        most = 1.5 * (used.grads[name].double() - right).abs().max()
+        assert (got.grads[name].double() - right).abs().max() <= most, name
+
+
 COMPILED = """
 import triton
 from triton.backends.compiler import GPUTarget
 from triton.experimental.gluon._runtime import GluonASTSource
-from benchmarks.trials.pipelined import skim
+from benchmarks.trials import backward, forward, pipelined
 from regard.attention.triton.fusion import FUSED
 
-sizes = dict(BM=64, BN=64, EACH=2, D=64, EVEN=True, MASS=True, NEGATIVE=False, PRECISION="bf16x6",
-             WARPS=4, SHARE=4)
-types = dict(q="*bf16", k="*bf16", norms="*fp32", cells="*fp32", scale="fp32")
-names = skim.arg_names
-signature = {n: "constexpr" if n in sizes else types.get(n, "i32") for n in names}
-fixed = {(names.index(n),): x for n, x in sizes.items()}
-source = GluonASTSource(skim, signature, constexprs=fixed)
-print(triton.compile(source, target=GPUTarget("cuda", 90, 32),
-                     options={"num_warps": 4, **FUSED}).asm["ptx"])
+TYPES = dict.fromkeys("q k v g out dq_out dk_out dv_out".split(), "*bf16") | dict.fromkeys(
+    "norms cells means".split(), "*fp32") | dict(scale="fp32", factor="fp32", lse="*fp64",
+    lo="*i32", hi="*i32")
+
+
+def made(kernel, **sizes):
+    names = kernel.arg_names
+    signature = {n: "constexpr" if n in sizes else TYPES.get(n, "i32") for n in names}
+    fixed = {(names.index(n),): x for n, x in sizes.items()}
+    aligned = {(i,): [["tt.divisibility", 16]] for i, n in enumerate(names) if n in TYPES
+               and TYPES[n][0] == "*" or n in ("n", "m")}
+    source = GluonASTSource(kernel, signature, constexprs=fixed, attrs=aligned)
+    options = {"num_warps": sizes["WARPS"], **FUSED}
+    print("// ---", triton.compile(source, target=GPUTarget("cuda", 90, 32), options=options)
+          .asm["ptx"])
+
+
+made(pipelined.skim, BM=64, BN=64, EACH=2, D=64, EVEN=True, MASS=True, NEGATIVE=False,
+     PRECISION="bf16x6", WARPS=4, SHARE=4)
+made(forward.forward, BM=128, BN=64, D=64, WARPS=8, SPANS=False)
+made(backward.to_queries, BM=64, BN=64, D=64, WARPS=4)
+made(backward.to_keys, BM=64, BN=64, D=64, WARPS=4)
 """
+PRODUCTS = {  # of 16 features, queries or keys, that one block has in its text
+    "skim": 3 * 4,  # the first tile, and two
+    "forward": (4 + 4) + (4 + 4),  # the first and the last by themselves
+    "to_queries": 4 + 2 * (4 + 4 + 4),
+    "to_keys": (4 + 4) + 2 * (4 + 4 + 4 + 4),
+}
 
 
-@pytest.mark.skipif(not INTERPRETED, reason="there is a GPU, which compiles it when it runs")
-def test_it_compiles_for_hopper():
+@pytest.fixture(scope="module")
+def compiled():
     from regard.attention.triton import operands
 
+    if not INTERPRETED:
+        pytest.skip("there is a GPU, which compiles them when it runs them")
     if not operands.HAS_GLUON:
         pytest.skip("this Triton's Gluon is another")
     env = {x: y for x, y in os.environ.items() if x != "TRITON_INTERPRET"}
@@ -94,11 +165,14 @@ def test_it_compiles_for_hopper():
         env=env, capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
-    pairs = 64 * 64 * 2 // 128  # of a thread, before the loop goes around
-    assert done.stdout.count("ex2.approx") == pairs * 3 // 4
-    assert (
-        done.stdout.count("wgmma.mma_async") == 3 * 4
-    )  # the first tile, and two; 16 features each
+    return dict(zip(PRODUCTS, done.stdout.split("// ---")[1:], strict=True))
+
+
+@pytest.mark.parametrize("name", PRODUCTS)
+def test_they_compile_for_hopper(name, compiled):
+    assert compiled[name].count("wgmma.mma_async") == PRODUCTS[name]
+    if name == "skim":  # three of four by the special units, in two tiles before it goes around
+        assert compiled[name].count("ex2.approx") == 64 * 64 * 2 // 128 * 3 // 4
 
 
 def test_a_dry_run(tmp_path, capsys, one_thread):

@@ -309,6 +309,10 @@ def test_panels_are_bounded(panel, triton, monkeypatch):
 
 COMPILE = """
 import re
+import subprocess
+import tempfile
+from pathlib import Path
+
 import triton
 from triton.backends.compiler import GPUTarget
 from triton.compiler import ASTSource
@@ -359,6 +363,16 @@ for careful in (False, True):
     sizes = dict(BM=16, BN=32, DV=16, MODE=1, ADDITIVE=1 + careful, KEYS_FIRST=False)
     print("// ---")
     print(made(fn, pointers, numbers, flags | sizes, warps=8)["ttir"])
+def assembled(text):
+    # what the assembler has to say, as comments
+    found = Path(triton.__file__).parent / "backends" / "nvidia" / "bin" / "ptxas"
+    with tempfile.NamedTemporaryFile(suffix=".ptx") as file:
+        Path(file.name).write_text(text)
+        command = [found, "-v", "--gpu-name", "sm_90a", file.name, "-o", "/dev/null"]
+        said = subprocess.run(command, capture_output=True, text=True, check=True).stderr
+    return "".join(f"// {line}\\n" for line in said.splitlines())
+
+
 if operands.HAS_GLUON:
     from triton.experimental.gluon._runtime import GluonASTSource
     from regard.attention.triton import fours
@@ -369,7 +383,7 @@ if operands.HAS_GLUON:
                    and n not in ("scale", "least", "keep_scale")]
         warps = fours.LAUNCH["num_warps"]
         found = made(fn, known, numbers, flags | constants, warps, GluonASTSource)
-        print("// ---", found["ttgir"], "// ---", found["ptx"], sep="\\n")
+        print("// ---", found["ttgir"], "// ---", found["ptx"], assembled(found["ptx"]), sep="\\n")
 
     told(fours.forward, dict(MODE=1, CHUNKS=2))
     told(fours.weigh, {}, weights="*fp32")
@@ -423,6 +437,8 @@ def test_sums_of_tanh_compile(which, compiled):
 
 def test_fours_are_multiplied_on_the_matrix_units(compiled):
     text = part(compiled, "fours") and compiled[PARTS["fours"] + 1]
+    assert "registers" in text  # the assembler has been asked
+    assert "serialized" not in text  # where registers are too few, products wait for each other
     # two factors, six products each, written out for two times four features, and those of values
     assert text.count("wgmma.mma_async") >= 24
     assert text.count("rcp.approx") >= 2 * 32  # one for a pair and four features

@@ -48,9 +48,10 @@ class Shared:
         self.value: tl.tensor | None = None
         self._tiles: dict[int, Shared] = {}
 
-    def index(self, i: int) -> Shared:
+    def index(self, i: int | tl.tensor) -> Shared:
         """One tile of several."""
-        return self._tiles.setdefault(int(i), Shared(self.dtype))
+        number = int(i.handle.data.item()) if isinstance(i, tl.tensor) else int(i)
+        return self._tiles.setdefault(number, Shared(self.dtype))
 
     def store(self, value: tl.tensor) -> None:
         """What later loads, and products waited for later, find."""
@@ -81,15 +82,15 @@ class Coming:
     """A sum of products on its way."""
 
     start: tl.tensor | None
-    factors: list[tuple[tl.tensor, Shared | Turned]] = field(default_factory=list)
+    factors: list[tuple[tl.tensor | Shared, Shared | Turned]] = field(default_factory=list)
 
     def arrived(self) -> tl.tensor:
         """The sum, of what its factors are by now."""
         total = self.start
         for a, b in self.factors:
-            # the interpreter multiplies the bits of a bfloat16
-            factors = a.to(tl.float32), b.load(None).to(tl.float32)
-            found = tl.dot(*factors, input_precision="ieee")
+            left, right = a.load(None) if isinstance(a, Shared) else a, b.load(None)
+            # the interpreter would multiply the bits of a bfloat16
+            found = tl.dot(left.to(tl.float32), right.to(tl.float32), input_precision="ieee")
             total = found if total is None else total + found
         return total
 
@@ -115,7 +116,7 @@ def convert_layout(x: tl.tensor, _: None) -> tl.tensor:
 
 
 def warpgroup_mma(
-    a: tl.tensor,
+    a: tl.tensor | Shared,
     b: Shared | Turned,
     acc: tl.tensor | Coming,
     *,
