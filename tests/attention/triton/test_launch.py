@@ -366,9 +366,10 @@ for careful in (False, True):
 def assembled(text):
     # what the assembler has to say, as comments
     found = Path(triton.__file__).parent / "backends" / "nvidia" / "bin" / "ptxas"
-    with tempfile.NamedTemporaryFile(suffix=".ptx") as file:
-        Path(file.name).write_text(text)
-        command = [found, "-v", "--gpu-name", "sm_90a", file.name, "-o", "/dev/null"]
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "kernel.ptx"
+        file.write_text(text)
+        command = [found, "-v", "--gpu-name", "sm_90a", file, "-o", file.with_suffix(".cubin")]
         said = subprocess.run(command, capture_output=True, text=True, check=True).stderr
     return "".join(f"// {line}\\n" for line in said.splitlines())
 
