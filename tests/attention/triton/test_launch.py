@@ -315,6 +315,7 @@ from pathlib import Path
 
 import triton
 from triton.backends.compiler import GPUTarget
+from triton.backends.nvidia.compiler import get_ptxas
 from triton.compiler import ASTSource
 
 from regard.attention.triton import matrix, operands
@@ -365,11 +366,11 @@ for careful in (False, True):
     print(made(fn, pointers, numbers, flags | sizes, warps=8)["ttir"])
 def assembled(text):
     # what the assembler has to say, as comments
-    found = Path(triton.__file__).parent / "backends" / "nvidia" / "bin" / "ptxas"
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "kernel.ptx"
         file.write_text(text)
-        command = [found, "-v", "--gpu-name", "sm_90a", file, "-o", file.with_suffix(".cubin")]
+        to = ["--gpu-name", "sm_90a", "-o", file.with_suffix(".cubin")]
+        command = [get_ptxas(90).path, "-v", file, *to]
         said = subprocess.run(command, capture_output=True, text=True, check=True).stderr
     return "".join(f"// {line}\\n" for line in said.splitlines())
 

@@ -242,7 +242,7 @@ def sweep(
                 bias_at = table + (entry % tables) * (n + m - 1)
                 s = s * scale + bias(bias_at, rows[:, None], j[None, :], n, there[:, None])
                 factor = 1.0
-            if SPANS or NOT_SELF or DENSE:
+            if (SPANS or NOT_SELF) or DENSE:
                 seen = visible(
                     rows[:, None],
                     j[None, :],
@@ -258,7 +258,7 @@ def sweep(
             most = tl.max(s, 1) * factor
             new = tl.maximum(top, most)
             unit = new
-            if SPANS or NOT_SELF or DENSE or TABLE:
+            if (SPANS or NOT_SELF) or (DENSE or TABLE):
                 unit = tl.where(new == float("-inf"), 0.0, new)  # nothing yet: -inf - -inf is NaN
             decay = tl.exp2(top - unit)
             got = tl.sum(tl.exp2(s * factor - unit[:, None]), 1)

@@ -180,7 +180,7 @@ def forward_tile(
         )
         s = tl.where(seen, s, float("-inf"))
     new = tl.maximum(top, times(tl.max(s, 1), factor))
-    if MASKED or TABLE or CAREFUL:
+    if (MASKED or TABLE) or CAREFUL:
         unit = tl.where(new == float("-inf"), 0.0, new)  # nothing seen yet: -inf - -inf is NaN
     else:
         unit = new
