@@ -29,8 +29,8 @@ WIDE = 64  # features: of fewer, what ``fours`` cuts off shows
 SHORT = 64  # queries, or keys: of so few, half a tile of ``fours`` or more would be nothing
 WIDEST = 256  # values that ``fours`` has room for
 HOPPER = 9  # the first figure of the compute capability
-# Gluon is an experiment of Triton's, and changes: ``fours`` was measured with the first of these, and
-# compiles with all
+# Gluon is an experiment of Triton's, and changes: ``fours`` was measured with the first of these,
+# and compiles with all
 HAS_GLUON = (3, 6) <= tuple(map(int, triton.__version__.split(".")[:2])) <= (3, 9)
 FILL = 128  # rows laid out by feature end at a multiple of this: no tile reads behind the end
 
