@@ -259,52 +259,60 @@ def _gluon_and_cudnn(*sizes: tuple[int, int, int]) -> Iterator[None]:
         yield
 
 
-def _pipelined(bm: int, bn: int, warps: int, share: int) -> Contender:
-    words = f"Gluon {bm}x{bn}x{warps}" + (f", 1 in {share} by polynomial" if share else "")
-    return Contender(words, "overview", partial(pipelined, bm, bn, warps, share))
+def _of(case: str, **contenders: Callable[[], AbstractContextManager[Any]]) -> list[Contender]:
+    """Of one case: what is in use first."""
+    named = {"in use": nullcontext, **contenders}
+    return [Contender(name, case, installed) for name, installed in named.items()]
+
+
+def _in_gluon() -> dict[str, Callable[[], AbstractContextManager[Any]]]:
+    """The dot product's forward, in tiles for which the assembler found registers enough."""
+    sizes = ((128, 128, 8), (128, 64, 8), (64, 128, 4), (128, 64, 4), (64, 64, 4))
+    return {f"forward in Gluon {each}": partial(forward_in_gluon, *each) for each in sizes}
 
 
 CONTENDERS = (
-    *(Contender("as it is", case, nullcontext) for case in ("overview", "additive", "dot")),
-    *(
-        _pipelined(*sizes, share)
-        for sizes in ((128, 64, 4), (64, 64, 4), (128, 128, 8))
-        for share in (0, 8, 4)
+    *_of(
+        "overview",
+        **{
+            f"Gluon {sizes}, 1 in {share or 'none'} by polynomial": partial(
+                pipelined, *sizes, share
+            )
+            for sizes in ((128, 64, 4), (64, 64, 4), (128, 128, 8))
+            for share in (0, 8, 4)
+        },
     ),
-    Contender("fours of 64 queries", "additive", smaller_blocks),
-    Contender("as it is", "growth-additive", nullcontext),
-    Contender("fours of 64 queries", "growth-additive", smaller_blocks),
-    Contender("forward by cuDNN", "dot", by_cudnn_forward),
-    *(
-        Contender(
-            f"gradients in Gluon {of_q}, {of_k}, forward by cuDNN",
-            "dot",
-            partial(_gluon_and_cudnn, of_q, of_k),
-        )
-        for of_q, of_k in (
-            # others that were compiled have their products wait for each other: too few registers
-            ((64, 64, 4), (64, 64, 4)),
-            ((128, 128, 8), (64, 128, 8)),
-            ((64, 64, 4), (64, 128, 8)),
-        )
+    *_of("additive", **{"blocks of 64 queries": smaller_blocks}),
+    *_of("growth-additive", **{"blocks of 64 queries": smaller_blocks}),
+    *_of(
+        "dot",
+        **{"forward by cuDNN": by_cudnn_forward},
+        **_in_gluon(),
+        **{
+            f"gradients in Gluon {of_q}, {of_k}, forward by cuDNN": partial(
+                _gluon_and_cudnn, of_q, of_k
+            )
+            for of_q, of_k in (
+                ((64, 64, 4), (64, 64, 4)),
+                ((128, 128, 8), (64, 128, 8)),
+                ((64, 64, 4), (64, 128, 8)),
+            )
+        },
     ),
-    Contender("as it is", "dot-window", nullcontext),
-    *(
-        Contender(f"one loop, {sizes}", "dot-window", partial(one_loop, *sizes))
-        for sizes in (
-            ((128, 64, 4, 3), (128, 64, 4, 3), (32, 128, 4, 3)),
-            ((128, 64, 4, 4), (128, 64, 4, 2), (32, 128, 4, 2)),
-            ((64, 64, 4, 3), (64, 64, 4, 3), (64, 64, 4, 3)),
-            ((128, 128, 8, 2), (128, 128, 8, 2), (64, 128, 8, 2)),
-            ((128, 32, 4, 4), (128, 32, 4, 4), (32, 64, 4, 3)),
-        )
+    *_of("dot-causal", **{"forward by cuDNN, mended": causal_by_cudnn}, **_in_gluon()),
+    *_of("dot-lengths", **_in_gluon()),
+    *_of(
+        "dot-window",
+        **_in_gluon(),
+        **{
+            f"one loop {sizes}": partial(one_loop, *sizes)
+            for sizes in (
+                ((128, 64, 4, 3), (128, 64, 4, 3), (32, 128, 4, 3)),
+                ((128, 64, 4, 4), (128, 64, 4, 2), (32, 128, 4, 2)),
+                ((64, 64, 4, 3), (64, 64, 4, 3), (64, 64, 4, 3)),
+                ((128, 128, 8, 2), (128, 128, 8, 2), (64, 128, 8, 2)),
+                ((128, 32, 4, 4), (128, 32, 4, 4), (32, 64, 4, 3)),
+            )
+        },
     ),
-    *(
-        Contender(f"forward in Gluon {sizes}", case, partial(forward_in_gluon, *sizes))
-        for case in ("dot", "dot-causal", "dot-lengths", "dot-window")
-        for sizes in ((128, 128, 8), (128, 64, 8), (64, 128, 4), (128, 64, 4), (64, 64, 4))
-    ),
-    Contender("as it is", "dot-lengths", nullcontext),
-    Contender("as it is", "dot-causal", nullcontext),
-    Contender("forward by cuDNN, mended", "dot-causal", causal_by_cudnn),
 )

@@ -60,7 +60,7 @@ def test_the_pipelined_pass_is_that_of_the_definition(share, reduce, case, at_on
         k[:, :64] = -k[:, :64].abs()
     if case == "nan":
         k[:, 400] = float("nan")
-    with pipelined(16, 64, 4, share):
+    with pipelined(64, 64, 4, share):
         got = Rows(q, k, score, None).look.overview(HEIGHT, WIDTH, reduce)
     if case == "nan":
         assert got.isnan().all()
