@@ -51,7 +51,7 @@ def step(
     gl.fence_async_shared()
     s = times(queries, keys.index(t % 2).permute((1, 0)), BM, BN, TILE)
     acc = gl.warpgroup_mma(p, values.index((t - 1) % 2), acc, is_async=True)
-    s = gl.warpgroup_mma_wait(1, deps=(s, s))[0]
+    s = gl.warpgroup_mma_wait(1, deps=(s,))
     tl.debug_barrier()  # for all warps
     after = nth(tl.minimum(t + 1, count - 1), start, a, b)
     copy(keys.index((t + 1) % 2), rows_at(at_k, after, here, BN, D, KEPT))
@@ -101,7 +101,7 @@ def forward(
         wait(1)
         gl.fence_async_shared()
         s = times(queries, keys.index(0).permute((1, 0)), BM, BN, TILE)
-        s = gl.warpgroup_mma_wait(0, deps=(s, s))[0]
+        s = gl.warpgroup_mma_wait(0, deps=(s,))
         weights, top, total, decay = softened(
             s, top, total, first, last, tile, scale, BN, TILE, SPANS
         )

@@ -82,5 +82,14 @@ def a_case(score, mask, n, m, d=5, v=3, batch=2, *, size=1.0, away=0.0, **option
     return Case(q * size + away, k * size + away, x, score, mask, **options)
 
 
+def as_far_as(reach, n, m, entries=1, device="cpu"):
+    """q and k whose features go from -reach to reach; of two tokens of each, all as far."""
+    q, k, v = (x.to(device) for x in qkv(entries, n=n, m=m, d=64, v=3))
+    q, k = (reach * x / x.abs().amax((1, 2), keepdim=True) for x in (q, k))
+    for x in (q, k):
+        x[:, 0], x[:, 1] = reach, -reach
+    return q, k, v
+
+
 def filled(garbage, dtype):
     return torch.finfo(dtype).max if garbage == "max" else garbage

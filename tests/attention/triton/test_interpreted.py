@@ -12,6 +12,7 @@ from tests.attention.triton.conftest import INTERPRETED
 pytest.importorskip("triton")
 
 import triton.language as tl
+from triton.runtime.errors import InterpreterError
 
 from regard.attention.triton import interpreted as gl
 
@@ -19,7 +20,7 @@ pytestmark = pytest.mark.skipif(not INTERPRETED, reason="there is a GPU, and Glu
 
 
 @gl.jit
-def multiplied(x, y, z, out, EARLY: tl.constexpr, KEEP: tl.constexpr):
+def multiplied(x, y, z, out, EARLY: tl.constexpr, KEEP: tl.constexpr, MOST: tl.constexpr):
     r = gl.arange(0, 16, None)
     at = r[:, None] * 16 + r[None, :]
     where = gl.allocate_shared_memory(tl.float32, [2, 16, 16], None)
@@ -32,7 +33,7 @@ def multiplied(x, y, z, out, EARLY: tl.constexpr, KEEP: tl.constexpr):
     if EARLY:
         gl.fence_async_shared()
         a.store(tl.load(z + at))
-    found, same = gl.warpgroup_mma_wait(0, deps=(found, start))
+    found, same = gl.warpgroup_mma_wait(MOST, deps=(found, start))
     tl.store(out + at, found + (same - 1.0))
 
 
@@ -45,15 +46,21 @@ def given():
 def test_products_are_added_up(keep):
     x, y, z = given()
     out = torch.empty(16, 16)
-    multiplied[(1,)](x, y, z, out, EARLY=False, KEEP=keep)
+    multiplied[(1,)](x, y, z, out, EARLY=False, KEEP=keep, MOST=0)
     torch.testing.assert_close(out, x @ y + x @ z.T + keep)
 
 
 def test_a_factor_overwritten_too_early_is_the_one_that_is_multiplied():
     x, y, z = given()
     out = torch.empty(16, 16)
-    multiplied[(1,)](x, y, z, out, EARLY=True, KEEP=True)
+    multiplied[(1,)](x, y, z, out, EARLY=True, KEEP=True, MOST=0)
     torch.testing.assert_close(out, x @ z + x @ z.T + 1)
+
+
+def test_a_product_that_may_still_be_under_way_is_not_given():
+    x, y, z = given()
+    with pytest.raises(InterpreterError, match="under way"):
+        multiplied[(1,)](x, y, z, torch.empty(16, 16), EARLY=False, KEEP=True, MOST=1)
 
 
 NAMES = """

@@ -324,7 +324,7 @@ from regard.attention.triton.fusion import FUSED
 from regard.scores import Additive, Gaussian
 
 
-def made(fn, pointers, numbers, constants, warps=4, language=ASTSource):
+def made(fn, pointers, numbers, constants, warps=4, language=ASTSource, arch=90, **options):
     names = fn.arg_names
     signature = {n: "constexpr" for n in names}
     signature.update(pointers)
@@ -334,9 +334,11 @@ def made(fn, pointers, numbers, constants, warps=4, language=ASTSource):
         signature["least"] = "i32"
     fixed = {(names.index(n),): constants[n] for n in names if signature[n] == "constexpr"}
     source = language(fn, signature, constexprs=fixed)
-    options = {"num_warps": warps, **FUSED}
-    return triton.compile(source, target=GPUTarget("cuda", 90, 32), options=options).asm
+    options |= {"num_warps": warps, **FUSED}
+    return triton.compile(source, target=GPUTarget("cuda", arch, 32), options=options).asm
 
+"""
+SOME = """
 
 flags = dict(SPANS=True, NOT_SELF=True, DENSE=True, TABLE=True, DROP=True, LONG=False)
 fn = matrix.forward
@@ -392,17 +394,22 @@ if operands.HAS_GLUON:
 """
 
 
-@pytest.fixture(scope="module")
-def compiled():
-    """The kernels' intermediate text, as compiled for an H100; needs no GPU."""
+def compiled_by(script):
+    """What a script says of kernels it compiles; needs no GPU."""
     environment = {x: y for x, y in os.environ.items() if x != "TRITON_INTERPRET"}
     environment["PYTHONPATH"] = os.pathsep.join(sys.path)
     done = subprocess.run(
-        [sys.executable, "-W", "ignore", "-c", COMPILE],
+        [sys.executable, "-W", "ignore", "-c", COMPILE + script],
         env=environment, capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert done.returncode == 0, f"no kernel for a GPU: {done.stderr}"
     return done.stdout.split("// ---")
+
+
+@pytest.fixture(scope="module")
+def compiled():
+    """The kernels' intermediate text, as compiled for an H100."""
+    return compiled_by(SOME)
 
 
 PARTS = {"matrix": 0, "features": 1, "few-features": 2, "fours": 6, "fours-weigh": 8}
@@ -435,6 +442,43 @@ def test_offsets_are_64_bits_wide(name, compiled):
 @pytest.mark.parametrize("which", [4, 5], ids=["usual", "careful"])
 def test_sums_of_tanh_compile(which, compiled):
     assert "rcp.approx" in compiled[which]  # and take reciprocals, no divisions
+
+
+EVERYWHERE = """
+from regard.attention.call import Call
+import torch
+
+made_for = kernels(Gaussian.PHI)
+pointers = dict.fromkeys("q k v p0 p1 table out scratch weights dout".split(), "*fp32") | dict(
+    kind="*i32", lo="*i32", hi="*i32", dense="*i8", seed="*i64", lse="*fp64", dv_out="*fp64")
+
+
+def told(fn, constants, **options):
+    known = {n: t for n, t in pointers.items() if n in fn.arg_names}
+    numbers = [n for n in fn.arg_names if n.islower() and n not in known
+               and n not in ("scale", "least", "keep_scale")]
+    text = made(fn, known, numbers, constants, **options)["ptx"]
+    print("// ---", text)
+
+
+call = Call(torch.zeros(1, 1, 64), torch.zeros(1, 1, 64), torch.zeros(1, 1, 512))
+tile = operands.score_tile(call)
+sizes = dict(BM=tile["BM"], BN=tile["BN"], KEYS_FIRST=False, DV=512, MODE=1, ADDITIVE=0)
+off = dict.fromkeys("SPANS NOT_SELF DENSE TABLE DROP LONG".split(), False)
+more = {"maxnreg": tile["maxnreg"]} if "maxnreg" in tile else {}
+told(made_for.forward, sizes | off, warps=tile["num_warps"], num_stages=1, **more)
+for arch in (80, 90):
+    told(made_for.spread, dict(ROWS=256, BM=32, BN=64, DV=16, PRECISION="tf32x3"), arch=arch,
+         num_stages=2)
+"""
+
+
+def test_the_widest_values_have_registers_enough_and_older_gpus_their_kernels():
+    # refused were products of 512 columns with 128 registers, and single bits handed over before
+    # Hopper
+    found = compiled_by(EVERYWHERE)[1:]
+    targets = [re.search(r"\.target (\w+)", text)[1] for text in found]
+    assert targets == ["sm_90a", "sm_80", "sm_90a"]
 
 
 def test_fours_are_multiplied_on_the_matrix_units(compiled):

@@ -14,8 +14,9 @@ from regard.attention.call import make_call
 from regard.attention.generated import loaded
 from regard.scores import Distances, Slope
 from regard.testing import qkv
-from tests.attention.triton.calls import a_case, learned, number
+from tests.attention.triton.calls import a_case, as_far_as, learned, number
 from tests.attention.triton.conftest import INTERPRETED
+from tests.cases import Case
 
 build = pytest.importorskip("regard.attention.triton.build", exc_type=ImportError)
 
@@ -45,6 +46,22 @@ class Overview:
         w = s.softmax(2).unflatten(2, (2, 32))
         wanted = w.sum(3) if self.reduce == "mass" else w.amax(3)
         assert (got - wanted).abs().max() <= 1e-4
+
+
+@dataclass
+class Part:
+    """As a case: a part of the weights that begins within a tile."""
+
+    device: str = "cpu"
+
+    def agree(self, impl, dtype, gradients):
+        q, k, v = (x.to(self.device, dtype) for x in qkv(1, n=150, m=170, d=64, v=0))
+        w = learned(64).to(self.device, dtype)
+        call = make_call(q, k, v, Additive(w).form(q, k), None)
+        look = import_module(f"{PACKAGE}.inspection").Look(call)
+        got = look.weights(slice(37, 140), slice(61, 160))
+        s = (w.double() * torch.tanh(q.double()[:, :, None] + k.double()[:, None])).sum(3)
+        assert (got - s.softmax(2)[:, 37:140, 61:160]).abs().max() <= 1e-6
 
 
 BOTH = Lengths(torch.tensor([33, 40])) & Window(left=20, right=9) & NotSelf()
@@ -88,6 +105,17 @@ CHECKS = {
     "fours": lambda: [
         (
             a_case(Additive(learned(64)), WIDER, 70, 90, d=64, batch=3, dropout=0.3, seed=5),
+            torch.float32,
+        )
+    ],
+    "fours-part": lambda: [(Part(), torch.float32)],
+    "fours-empty": lambda: [
+        (a_case(Additive(learned(64)), Causal(offset=-7), 70, 70, d=64), torch.float32)
+    ],
+    # beyond what four multiplied out may be
+    "fours-far": lambda: [
+        (
+            Case(*(x.double() for x in as_far_as(5.75, 70, 90)), Additive(learned(64))),
             torch.float32,
         )
     ],
@@ -275,6 +303,14 @@ MUTANTS = {
     "a weight of a key that is not seen": (
         "fours", "p = tl.where(seen, exp2_of(", "p = tl.where(inside, exp2_of(", "fours",
     ),
+    "an average over nothing": (
+        "fours", "total = tl.where(none, 1.0, total)", "total = total", "fours-empty",
+    ),
+    "a part of the weights from its first query on": (
+        "fours", "k + entry * wide_m * h + j_first + c0", "k + entry * wide_m * h + c0",
+        "fours-part",
+    ),
+    "fours of numbers too large": ("substitution", "< 85.0", "< 95.0", "fours-far"),
     "fours given what is for another kernel": (
         "substitution", "if the_kind >= 2:", "if the_kind == 2:", "fours",
     ),

@@ -585,7 +585,8 @@ def spread(
         p = tl.load(weights + at, mask=there[:, None] & here[None, :], other=0.0)
         douts = rows_of(dout + entry * n * dv, i_first + r, there, dv, dv, 1, DV)
         dead = tl.max((p != 0.0).to(tl.int32), 1) == 0  # who sees nothing may be given anything
-        acc = product_added(tl.trans(pinned(p)), without(douts, dead), acc, PRECISION)
+        douts = pinned(without(douts, dead))  # before Hopper Triton cannot hand over single bits
+        acc = product_added(tl.trans(pinned(p)), douts, acc, PRECISION)
     f = tl.arange(0, DV)
     at_out = dv_out + ((part * entries + local) * m + j_first + c)[:, None] * dv + f[None, :]
     inside = here[:, None] & (f < dv)[None, :]

@@ -87,6 +87,8 @@ class Look:
         out = memory.fresh(self.batch, self.n, dtype=torch.float32, device=self.lse.device)
         side = self._side()
         operands, rest, constants = self._given(side, side)
+        if self.call.q.element_size() * constants["D"] > 256:  # noqa: PLR2004 - bytes; no room for more
+            constants["num_stages"] = 1
         looking.entropies[(self.batch * triton.cdiv(self.n, side),)](
             *operands, out, *rest, **constants
         )
@@ -113,7 +115,7 @@ class Look:
             return None
         if self._in_one_sweep(height, width):
             return self._swept(height, width, reduce)
-        bm, bn = (128, 64) if power_of_two(self.call.q.shape[2]) <= 64 else (64, 64)  # noqa: PLR2004
+        bm, bn, stages = self._tile_of_cells()
         blocks = triton.cdiv(triton.cdiv(self.n, height), bm)
         programs = self.batch * height * blocks
         splits = min(max(BUSY // programs, 1), width)
@@ -125,9 +127,16 @@ class Look:
             *(*operands, partial, *rest, height, width, blocks, splits),
             **constants,
             MASS=reduce == "mass",
-            num_stages=3,
+            num_stages=stages,
         )
         return partial.double().sum(2) if reduce == "mass" else partial.amax(2)
+
+    def _tile_of_cells(self) -> tuple[int, int, int]:
+        """Rows, keys and stages of a tile that shared memory has room for."""
+        width = power_of_two(self.call.q.shape[2])
+        if width <= 64:  # noqa: PLR2004
+            return 128, 64, 3
+        return (64, 64, 3) if width <= 128 else (32, 32, 1)  # noqa: PLR2004
 
     def _in_one_sweep(self, height: int, width: int) -> bool:
         """Whether cells are whole tiles, and rows enough to fill a GPU without splitting keys.

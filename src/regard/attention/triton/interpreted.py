@@ -2,12 +2,14 @@
 
 Layouts are nothing and shared memory is a variable, so a kernel is the same lines in both. A
 product is made as late as may be, when it is waited for, of what its memory holds by then: a kernel
-that overwrites a factor too early gets wrong numbers here, too.
+that overwrites a factor too early gets wrong numbers here, too, and one that takes a product which
+may still be under way is stopped. What this does not see: a fence or a barrier that is missing, and
+another group of warps that is behind.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import triton
 import triton.language as tl
@@ -77,12 +79,16 @@ class Turned:
         return tl.trans(self.memory.load(None))
 
 
+_issued = [0]  # how many products, of this thread: the interpreter has one
+
+
 @dataclass(frozen=True)
 class Coming:
-    """A sum of products on its way."""
+    """A sum of products on its way, the last of them issued as the number-th of all."""
 
     start: tl.tensor | None
-    factors: list[tuple[tl.tensor | Shared, Shared | Turned]] = field(default_factory=list)
+    factors: list[tuple[tl.tensor | Shared, Shared | Turned]]
+    number: int
 
     def arrived(self) -> tl.tensor:
         """The sum, of what its factors are by now."""
@@ -124,12 +130,20 @@ def warpgroup_mma(
     is_async: bool = False,  # noqa: ARG001 - all are as late as that
 ) -> Coming:
     """A product on its way, added to ``acc``."""
+    _issued[0] += 1
+    number = _issued[0]
     if not use_acc:
-        return Coming(None, [(a, b)])
-    before = acc if isinstance(acc, Coming) else Coming(acc)
-    return Coming(before.start, [*before.factors, (a, b)])
+        return Coming(None, [(a, b)], number)
+    start, factors = (acc.start, acc.factors) if isinstance(acc, Coming) else (acc, [])
+    return Coming(start, [*factors, (a, b)], number)
 
 
-def warpgroup_mma_wait(_: int, deps: tuple[tl.tensor | Coming, ...]) -> tuple[tl.tensor, ...]:
-    """All that was on its way."""
-    return tuple(x.arrived() if isinstance(x, Coming) else x for x in deps)
+def warpgroup_mma_wait(
+    most: int, deps: tuple[tl.tensor | Coming, ...]
+) -> tuple[tl.tensor, ...] | tl.tensor:
+    """What was on its way, when so many products at most still are: the ones issued last."""
+    done = _issued[0] - int(most)
+    for x in deps:
+        assert not isinstance(x, Coming) or x.number <= done, "a product may still be under way"
+    found = tuple(x.arrived() if isinstance(x, Coming) else x for x in deps)
+    return found[0] if len(found) == 1 else found  # as Gluon's

@@ -28,6 +28,7 @@ CAREFUL = 1 << 18  # pairs of an entry: where there are more, the largest of the
 WIDE = 64  # features: of fewer, what ``fours`` cuts off shows
 SHORT = 64  # queries, or keys: of so few, half a tile of ``fours`` or more would be nothing
 WIDEST = 256  # values that ``fours`` has room for
+FITTING = 256  # values whose product the assembler can make with 128 registers
 HOPPER = 9  # the first figure of the compute capability
 # Gluon is an experiment of Triton's, and changes: ``fours`` was measured with the first of these,
 # and compiles with all
@@ -209,6 +210,8 @@ def score_tile(call: Call) -> dict[str, Any]:
     """A tile of scores: few features, queries across threads; many, keys. See ``features``."""
     if call.q.shape[2] <= FEATURES:
         return {"BM": 64, "BN": 64, "KEYS_FIRST": True, "num_warps": 2, "num_stages": 1}
-    # with 128 registers two blocks fit a multiprocessor; what then does not fit is not in the loop
-    many = {"KEYS_FIRST": False, "num_warps": tile.WARPS.value, "num_stages": 1, "maxnreg": 128}
+    many = {"KEYS_FIRST": False, "num_warps": tile.WARPS.value, "num_stages": 1}
+    if power_of_two(call.v.shape[2]) <= FITTING:
+        # two blocks fit a multiprocessor; what then does not fit registers is not in the loop
+        many["maxnreg"] = 128
     return {"BM": 64, "BN": 128, **many}
