@@ -29,6 +29,13 @@ class Contender:
     installed: Callable[[], AbstractContextManager[Any]]
 
 
+def expect(fits: bool) -> None:  # noqa: FBT001 - what it says
+    """Whether a call is one that a contender is for: another kernel's time would not be its own."""
+    if not fits:
+        msg = "this contender is not for such a call"
+        raise ValueError(msg)
+
+
 class Pipelined:
     """In the place of ``looking.skim``: launched with other tiles."""
 
@@ -119,12 +126,9 @@ def by_cudnn_forward() -> Iterator[None]:
     from regard.attention import cudnn  # noqa: PLC0415 - absent where there is no GPU
     from regard.attention.triton import dot  # noqa: PLC0415
 
-    real = dot.forward
-
     def forward(call: Call, *, values: bool) -> tuple[Tensor, Tensor]:
         plain = call.lo is None and call.dense is None and call.table is None and not call.dropout
-        if not (values and plain and call.p0 is None and call.q.element_size() == 2):
-            return real(call, values=values)
+        expect(values and plain and call.p0 is None and call.q.element_size() == 2)
         out, lse = cudnn.forward(call)
         return out, lse.double()
 
@@ -184,11 +188,8 @@ def forward_in_gluon(bm: int, bn: int, warps: int) -> Iterator[None]:
     from regard.attention.triton.beside import LOG2E, beside_of  # noqa: PLC0415
     from regard.attention.triton.fusion import FUSED  # noqa: PLC0415
 
-    real = dot.forward
-
     def forward(call: Call, *, values: bool) -> tuple[Tensor, Tensor]:
-        if not (values and _fits(call)):
-            return real(call, values=values)
+        expect(values and _fits(call))
         q, k, v = (x.contiguous() for x in (call.q, call.k, call.v))
         beside, (batch, n, _) = beside_of(call), q.shape
         out, lse = torch.empty_like(q), torch.empty(batch, n, dtype=torch.float64, device=q.device)
@@ -219,12 +220,9 @@ def gradients_in_gluon(
     from regard.attention.triton.beside import LOG2E  # noqa: PLC0415
     from regard.attention.triton.fusion import FUSED  # noqa: PLC0415
 
-    real = dot.backward
-
     def backward(call: Call, out: Tensor, lse: Tensor, dout: Tensor) -> tuple[Any, ...]:
         q, k, v = call.q, call.k, call.v
-        if call.lo is not None or not _fits(call):
-            return real(call, out, lse, dout)
+        expect(call.lo is None and _fits(call))
         q, k, v, out, dout = (x.contiguous() for x in (q, k, v, out, dout.to(q.dtype)))
         batch, n, m = q.shape[0], call.n, call.m
         mean, norms = (torch.empty(batch, n, device=q.device) for _ in range(2))

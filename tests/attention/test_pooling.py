@@ -26,9 +26,10 @@ def by_the_rule(w, cells, reduce, every):
 @pytest.mark.parametrize("keys", [3, 12, 13, 12 * LONG, 12 * LONG + 1, 12 * LONG - 1])
 @pytest.mark.parametrize("every", [1, 2])
 @pytest.mark.parametrize("at_once", [1, 7, 100])
-def test_cells_hold_what_they_say(reduce, keys, every, at_once):
-    w = torch.randn(29, keys)  # below 0 too: a maximum of numbers below 0 is one of them
-    grid = Grid((29, keys), 12, reduce, every, CPU)
+@pytest.mark.parametrize("rows", [24, 29])
+def test_cells_hold_what_they_say(reduce, keys, every, at_once, rows):
+    w = torch.randn(rows, keys)  # below 0 too: a maximum of numbers below 0 is one of them
+    grid = Grid((rows, keys), 12, reduce, every, CPU)
     read = w[every // 2 :: every]
     for done in range(0, len(read), at_once):
         grid.add(done, read[None, done : done + at_once])

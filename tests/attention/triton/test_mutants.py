@@ -298,7 +298,7 @@ MUTANTS = {
         "fours-whole",
     ),
     "an average of fours not rescaled": (
-        "fours", "mine.load(OUT) * fall.to(found.dtype)", "mine.load(OUT)", "fours-whole",
+        "fours", "mine.load(OUT) * falling.to(found.dtype)", "mine.load(OUT)", "fours-whole",
     ),
     "a weight of a key that is not seen": (
         "fours", "p = tl.where(seen, exp2_of(", "p = tl.where(inside, exp2_of(", "fours",

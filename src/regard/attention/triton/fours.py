@@ -9,7 +9,8 @@ features.
 
 A block of threads has ROWS queries, and in registers what the products need of them. What they
 need of KEYS keys it hands over through shared memory, for four features while those before are
-multiplied. All other arithmetic is that of ``features``.
+multiplied. All other arithmetic is that of ``features``, line by line: what changes there changes
+here.
 
 The matrix units add up sixteen products in one step and cut off what does not fit beside the
 largest, where ordinary arithmetic rounds. Among many features that is little; ``WIDE`` in
@@ -234,7 +235,7 @@ def forward_tile(
         a0 = gl.convert_layout(a0, LEFT_OUT)
         a1 = gl.convert_layout(a1, LEFT_OUT)
         a2 = gl.convert_layout(a2, LEFT_OUT)
-        fall = gl.convert_layout(decay, OUT_ROWS)[:, None]
+        falling = gl.convert_layout(decay, OUT_ROWS)[:, None]
         at = (tile * KEYS + gl.arange(0, KEYS, VALUE_KEYS))[:, None]
         c = gl.arange(0, COLUMNS, VALUE_COLUMNS)[None, :]
         values = room(KEYS, COLUMNS, SHARED)
@@ -254,7 +255,7 @@ def forward_tile(
             part, a0, a1, a2 = gl.warpgroup_mma_wait(0, deps=(part, a0, a1, a2))
             # a sum of the matrix units' own rounds down: they add up one tile alone
             mine = found.index(chunk)
-            mine.store(mine.load(OUT) * fall.to(found.dtype) + part.to(found.dtype))
+            mine.store(mine.load(OUT) * falling.to(found.dtype) + part.to(found.dtype))
     return acc, total, new
 
 

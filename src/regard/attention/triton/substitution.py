@@ -84,7 +84,10 @@ def decide(
     )
     reach = tl.max(apart, 0)
     found = tl.where(near, 1, tl.where(reach > REACH, 0, 2))
-    if FOURS:  # (1 + exp(4 reach))^4, weighed four times, is a float32: 1 + exp(x) < 2 exp(x)
+    if FOURS:
+        # Below stands (1 + exp(4 reach))^4, above at most 4 w times as much. As 4 w counts for 1 at
+        # least, the first stays under 8.2e36: the reciprocal of more than 8.5e37 would be 0, though
+        # that is a float32, too
         w = tl.max(tl.abs(tl.load(p0 + (entry % heads) * wide + f, mask=f < h, other=0.0)), 0)
         fits = 16.0 * reach + tl.log(tl.maximum(4.0 * w, 1.0)) < 85.0
         found = tl.where((found == 2) & fits, 3, found)

@@ -27,7 +27,7 @@ def forward(call: Call, *, values: bool, entropy: bool = False) -> tuple[Tensor,
     out = memory.fresh(batch, n, width, dtype=torch.float32, device=v.device)
     lse = memory.fresh(batch, n, dtype=torch.float64, device=v.device)
     if on.fours:
-        _by_fours(call, beside, on, v, out, lse, mode)
+        _launch_fours(call, beside, on, v, out, lse, mode)
     tile = operands.score_tile(call)
     programs = batch * triton.cdiv(n, tile["BM"])
     room = programs * tile["BM"] * tile["BN"] if mode == 1 and f > 1 else 0
@@ -49,7 +49,7 @@ def forward(call: Call, *, values: bool, entropy: bool = False) -> tuple[Tensor,
     return out, lse
 
 
-def _by_fours(
+def _launch_fours(
     call: Call, beside: Beside, on: Operands, v: Tensor, out: Tensor, lse: Tensor, mode: int
 ) -> None:
     """The entries that the matrix units can have, on whose kind the other kernel turns back."""
