@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from regard.attention.call import pattern_of
+from regard.attention.gpu import is_little
 from regard.attention.modes import is_transformed
 from regard.errors import ImplError, ValueRangeError
 from regard.masks import Mask
@@ -125,6 +126,9 @@ def why_not_triton(q: Tensor, k: Tensor, v: Tensor, score: Score, *, named: bool
     widest = max(q.shape[-1], k.shape[-1], v.shape[-1])
     if widest > WIDEST:
         return f"it takes up to {WIDEST} features, got {widest}"
+    if q.dtype != torch.bfloat16 and widest > WIDEST // 2 and is_little(q.device):
+        room = f"of {q.dtype} on a GPU with less than 160 KiB of shared memory"
+        return f"it takes up to {WIDEST // 2} features {room}, got {widest}"
     return _no_form(score)
 
 

@@ -10,6 +10,7 @@ import triton
 from torch import Tensor
 from torch.nn.functional import pad
 
+from regard.attention import gpu
 from regard.attention.call import Call
 from regard.attention.triton import beside as shared
 from regard.attention.triton import matrix, memory
@@ -46,9 +47,20 @@ class Tiles:
     warps: int
     stages: int
 
+    def smaller(self, widest: int) -> Tiles:
+        """For a GPU with little shared memory: one stage, half the sides for the widest rows."""
+        by = 2 if widest > 256 else 1  # noqa: PLR2004
+        return Tiles(max(self.bm // by, 16), max(self.bn // by, 16), self.warps, 1)
+
 
 def _tiles(kernel: str, call: Call, *, fine: bool = False) -> Tiles:
     """What was fastest on an H200, or what fits: see README.md. Fine: weights are of float32."""
+    widest = max(power_of_two(call.q.shape[2]), power_of_two(call.v.shape[2]))
+    found = _fastest(kernel, call, fine=fine)
+    return found.smaller(widest) if gpu.is_little(call.q.device) else found
+
+
+def _fastest(kernel: str, call: Call, *, fine: bool) -> Tiles:
     widest = max(power_of_two(call.q.shape[2]), power_of_two(call.v.shape[2]))
     longest = max(call.n, call.m)
     if longest <= SHORT and widest <= 128:  # noqa: PLR2004
@@ -59,7 +71,7 @@ def _tiles(kernel: str, call: Call, *, fine: bool = False) -> Tiles:
         side = 64 if widest <= 64 else 32 if widest <= 128 else 16  # noqa: PLR2004
         if kernel == "to_keys":
             side = max(side // 2, 16)  # no smaller product exists
-        return Tiles(side, side, 4, 2)
+        return Tiles(side, side, 4, 2 if widest <= 256 else 1)  # noqa: PLR2004
     if widest <= 64:  # noqa: PLR2004
         if kernel == "to_keys":
             return Tiles(32, 128 if call.m > 64 else 64, 4, 3)  # noqa: PLR2004

@@ -9,6 +9,7 @@ import torch
 import triton
 from torch import Tensor
 
+from regard.attention import gpu
 from regard.attention.call import Call
 from regard.attention.triton import looking, memory, sums
 from regard.attention.triton.beside import COLUMNS, EXACT, LOG2E, beside_of, power_of_two
@@ -62,7 +63,10 @@ class Look:
 
     def _side(self) -> int:
         """Of a tile that is square: what fits."""
-        return 64 if power_of_two(self.call.q.shape[2]) <= 128 else 32  # noqa: PLR2004
+        width = power_of_two(self.call.q.shape[2])
+        if width > 256 and gpu.is_little(self.call.q.device):  # noqa: PLR2004
+            return 16
+        return 64 if width <= 128 else 32  # noqa: PLR2004
 
     def weights(self, rows: slice, cols: slice) -> Tensor:
         """Some of the weights, [B, rows, cols] in float32."""
@@ -133,10 +137,12 @@ class Look:
 
     def _tile_of_cells(self) -> tuple[int, int, int]:
         """Rows, keys and stages of a tile that shared memory has room for."""
-        width = power_of_two(self.call.q.shape[2])
+        width, side = power_of_two(self.call.q.shape[2]), self._side()
+        if gpu.is_little(self.lse.device):
+            return side, side, 1
         if width <= 64:  # noqa: PLR2004
             return 128, 64, 3
-        return (64, 64, 3) if width <= 128 else (32, 32, 1)  # noqa: PLR2004
+        return side, side, 3 if width <= 128 else 1  # noqa: PLR2004
 
     def _in_one_sweep(self, height: int, width: int) -> bool:
         """Whether cells are whole tiles, and rows enough to fill a GPU without splitting keys.

@@ -8,6 +8,7 @@ import torch
 import triton
 from torch import Tensor
 
+from regard.attention import gpu
 from regard.attention.call import Call
 from regard.attention.triton import memory, operands, pull
 from regard.attention.triton.beside import EXACT, beside_of, for_parameter, power_of_two
@@ -102,7 +103,10 @@ class Panels:
         on, beside = self.on, self.beside
         self._weigh(weights, area)
         entries, _, _, i_count, _, j_count = area
-        side = 64 if power_of_two(self.f) <= 128 else 32  # noqa: PLR2004
+        width = power_of_two(self.f)
+        side = 64 if width <= 128 else 32  # noqa: PLR2004
+        if width > 256 and gpu.is_little(self.v.device):  # noqa: PLR2004
+            side = 16
         on.kernels.like[(entries * triton.cdiv(i_count, side) * triton.cdiv(j_count, side),)](
             *(self.dout, self.v, weights, likes, beside.seed, *self.v.stride()),
             *(self.n, self.m, self.f, beside.least, beside.keep_scale, *area[1:]),
@@ -255,7 +259,7 @@ class Panels:
             DV=power_of_two(self.f),
             PRECISION=EXACT if self.n * self.m <= FINE else "tf32x3",
             num_warps=4,
-            num_stages=2,
+            num_stages=1 if self.f > 128 and gpu.is_little(self.v.device) else 2,  # noqa: PLR2004
             **FUSED,
         )
 
