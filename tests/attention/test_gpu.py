@@ -31,20 +31,32 @@ def test_which_have_little(known, little, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("dtype", "width", "why"),
+    ("score", "dtype", "width", "why"),
     [
-        (torch.float32, 256, ""),
-        (torch.bfloat16, 512, ""),
-        (torch.float32, 257, "up to 256 features of torch.float32 on a GPU with less than 160 KiB"),
-        (torch.float16, 300, "up to 256 features of torch.float16 on a GPU with less than 160 KiB"),
+        (Dot(), torch.float32, 256, ""),
+        (Dot(), torch.bfloat16, 512, ""),
+        (
+            Dot(),
+            torch.float32,
+            257,
+            "up to 256 features of Dot in torch.float32 on a GPU with less",
+        ),
+        (
+            Dot(),
+            torch.float16,
+            300,
+            "up to 256 features of Dot in torch.float16 on a GPU with less",
+        ),
+        (Gaussian(), torch.bfloat16, 300, "up to 256 features of Gaussian in torch.bfloat16"),
     ],
+    ids=str,
 )
-def test_rows_that_are_too_wide_for_those_are_refused(dtype, width, why, monkeypatch):
+def test_rows_that_are_too_wide_for_those_are_refused(score, dtype, width, why, monkeypatch):
     monkeypatch.setattr(choice, "_no_triton", lambda _: "")
     x = torch.zeros(1, 2, width, dtype=dtype)
-    assert not choice.why_not_triton(x, x, x, Dot(), named=True)
+    assert not choice.why_not_triton(x, x, x, score, named=True)
     monkeypatch.setattr(choice, "is_little", lambda _: True)
-    said = choice.why_not_triton(x, x, x, Dot(), named=True)
+    said = choice.why_not_triton(x, x, x, score, named=True)
     assert why in said
     assert bool(said) == bool(why)
 
@@ -55,15 +67,12 @@ def test_rows_that_are_too_wide_for_those_are_refused(dtype, width, why, monkeyp
     [
         (Dot(), torch.float32, 64, 70),
         (Dot(), torch.bfloat16, 300, 20),
-        (Gaussian(3.0), torch.bfloat16, 12, 257),
     ],
     ids=str,
 )
 def test_smaller_tiles_give_the_same(score, dtype, d, v, monkeypatch, triton, quick, device):  # noqa: F811
     x = torch.zeros(1, 200, max(d, v), dtype=dtype, device=device)
-    tiles = (lambda call: triton.dot._tiles("forward", call), triton.operands.score_tile)
-    tile = tiles[isinstance(score, Gaussian)]
-    usual = tile(Call(x, x, x))
+    usual = triton.dot._tiles("forward", Call(x, x, x))
     monkeypatch.setattr(gpu, "is_little", lambda _: True)
-    assert tile(Call(x, x, x)) != usual
+    assert triton.dot._tiles("forward", Call(x, x, x)) != usual
     a_case(score, "causal", 33, 40, d, v, device=device).agree("triton", dtype)

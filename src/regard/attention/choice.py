@@ -126,9 +126,10 @@ def why_not_triton(q: Tensor, k: Tensor, v: Tensor, score: Score, *, named: bool
     widest = max(q.shape[-1], k.shape[-1], v.shape[-1])
     if widest > WIDEST:
         return f"it takes up to {WIDEST} features, got {widest}"
-    if q.dtype != torch.bfloat16 and widest > WIDEST // 2 and is_little(q.device):
-        room = f"of {q.dtype} on a GPU with less than 160 KiB of shared memory"
-        return f"it takes up to {WIDEST // 2} features {room}, got {widest}"
+    fits = widest <= WIDEST // 2 or (q.dtype == torch.bfloat16 and _is_product(score))
+    if not fits and is_little(q.device):
+        what = f"of {_named(score)} in {q.dtype} on a GPU with less than 160 KiB of shared memory"
+        return f"it takes up to {WIDEST // 2} features {what}, got {widest}"
     return _no_form(score)
 
 

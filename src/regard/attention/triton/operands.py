@@ -11,7 +11,6 @@ import torch
 import triton
 from torch import Tensor
 
-from regard.attention import gpu
 from regard.attention.absent import anyone
 from regard.attention.call import Call
 from regard.attention.triton import memory, substitution, tile
@@ -215,6 +214,4 @@ def score_tile(call: Call) -> dict[str, Any]:
     if power_of_two(call.v.shape[2]) <= FITTING:
         # two blocks fit a multiprocessor; what then does not fit registers is not in the loop
         many["maxnreg"] = 128
-    elif gpu.is_little(call.q.device):
-        return {"BM": 32, "BN": 128, **many}
     return {"BM": 64, "BN": 128, **many}

@@ -103,10 +103,7 @@ class Panels:
         on, beside = self.on, self.beside
         self._weigh(weights, area)
         entries, _, _, i_count, _, j_count = area
-        width = power_of_two(self.f)
-        side = 64 if width <= 128 else 32  # noqa: PLR2004
-        if width > 256 and gpu.is_little(self.v.device):  # noqa: PLR2004
-            side = 16
+        side = 64 if power_of_two(self.f) <= 128 else 32  # noqa: PLR2004
         on.kernels.like[(entries * triton.cdiv(i_count, side) * triton.cdiv(j_count, side),)](
             *(self.dout, self.v, weights, likes, beside.seed, *self.v.stride()),
             *(self.n, self.m, self.f, beside.least, beside.keep_scale, *area[1:]),
