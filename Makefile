@@ -11,7 +11,7 @@ JOBS ?= 2
 
 ON_GPU := PYTHONPATH=$(CURDIR)/src $(PYTHON)
 
-.PHONY: help demo test test-gpu test-keras test-browser check check-page format battery bench bench-gpu page clean
+.PHONY: help demo test compile-gpu test-gpu test-keras test-browser check check-page format battery bench bench-gpu page clean
 .DEFAULT_GOAL := help
 
 help:  ## show this list
@@ -61,6 +61,10 @@ test: $(VENV)/ready  ## every test, and every example in a docstring
 	for pid in $$pids; do wait $$pid || failed=1; done; \
 	for i in $$(seq 0 $$(($(JOBS) - 1))); do cat build/test-$$i.txt; done; \
 	exit $$failed
+
+# needs no GPU; the widest rows of float32 take their compiler long: about a quarter of an hour
+compile-gpu: $(VENV)/ready  ## every GPU kernel as compiled for sm_80, sm_89 and sm_90: does it, and is there room? [ARCH=90]
+	$(BIN)/python -m tests.compiled $(if $(ARCH),--arch $(ARCH))
 
 # on a machine that has torch and triton and where nothing can be installed: its own Python. What a
 # package that is missing there keeps from being collected is told, and the rest runs. In as many
