@@ -171,7 +171,9 @@ def complaint(launch: dict, arch: int) -> str:
 def check(launches: list[dict], arch: int) -> int:
     """Compile them, say what is wrong with which; how many are wrong."""
     wrong = 0
-    for launch in launches:
+    for number, launch in enumerate(launches):
+        if sys.stderr.isatty():
+            sys.stderr.write(f"\rsm_{arch}: {number} of {len(launches)}, {wrong} wrong")
         if why := complaint(launch, arch):
             wrong += 1
             sizes = {x: y for x, y in launch["fixed"].items() if x.isupper()}
