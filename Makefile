@@ -62,7 +62,7 @@ test: $(VENV)/ready  ## every test, and every example in a docstring
 	for i in $$(seq 0 $$(($(JOBS) - 1))); do cat build/test-$$i.txt; done; \
 	exit $$failed
 
-# needs no GPU; the widest rows of float32 take their compiler long: about a quarter of an hour
+# needs no GPU; some 650 kernels for each, half an hour on one core
 compile-gpu: $(VENV)/ready  ## every GPU kernel as compiled for sm_80, sm_89 and sm_90: does it, and is there room? [ARCH=90]
 	$(BIN)/python -m tests.compiled $(if $(ARCH),--arch $(ARCH))
 
