@@ -1,8 +1,7 @@
 """What every launch of a kernel says: that a product and a sum may be one instruction.
 
 Half of what kernels compute is of that form, and where it must be rounded in between they say so
-(``times`` in ``elementary``). Triton fuses unasked up to 3.8; 3.9 warns that it will not, and from
-3.10 on it does not.
+(``times`` in ``elementary``). Triton fuses unasked up to 3.9, which warns that 3.10 will not.
 """
 
 from __future__ import annotations
