@@ -99,7 +99,8 @@ def small_tiles(triton, monkeypatch):
 @pytest.fixture
 def small_sweeps(triton, monkeypatch):
     """Sizes at which a small call goes through the passes that see scores once."""
-    sizes = {"BUSY": 4, "FEWEST": 1, "SWEEP_ROWS": 16, "SWEEP_KEYS": 16, "SKIM_KEYS": 16}
+    sizes = {"BUSY": 4, "FEWEST": 1, "UNITS": 4}
+    sizes |= {"SWEEP_ROWS": 16, "SWEEP_KEYS": 16, "SKIM_KEYS": 16}
     for name, size in sizes.items():
         monkeypatch.setattr(triton.inspection, name, size)
 

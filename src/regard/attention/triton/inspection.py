@@ -177,17 +177,23 @@ class Look:
         for start in range(0, height, at_once):
             some = min(at_once, height - start)
             count = some * tall
+            blocks = triton.cdiv(count, SWEEP_ROWS)
+            programs = self.batch * blocks
+            splits = min(max(UNITS // blocks, 1), width)  # of its own rows alone, not of the batch
             norms = memory.fresh(self.batch, count, dtype=torch.float32, device=device)
+            totals = memory.fresh(self.batch, splits, count, dtype=torch.float32, device=device)
             cells = memory.fresh(self.batch, width, count, dtype=torch.float32, device=device)
-            programs = self.batch * triton.cdiv(count, SWEEP_ROWS)
             if bare:
-                looking.skim[(programs,)](
-                    *(q, k, norms, cells, *q.stride(), *k.stride(), q.shape[2], scale),
-                    *(start * tall, count, width),
+                looking.skim[(programs * splits,)](
+                    *(q, k, norms, totals, cells, *q.stride(), *k.stride(), q.shape[2], scale),
+                    *(start * tall, count, width, splits),
                     **{**constants, "BN": SKIM_KEYS},
                     EACH=self.m // (width * SKIM_KEYS),
                     num_warps=SKIM_WARPS,
                     num_stages=3,
+                )
+                looking.joined[(self.batch * triton.cdiv(count, 256),)](
+                    *(norms, totals, count, splits), ROWS=256, **FUSED
                 )
             looking.sweep[(programs,)](
                 *(*operands, norms, cells, *rest, start * tall, count, width),
@@ -214,6 +220,7 @@ FEWEST = 32  # keys a cell must have
 BUSY = 1024  # blocks of threads that keep a GPU busy
 SWEEP_ROWS, SWEEP_KEYS, SWEEP_WARPS = 128, 128, 8  # tiles of the pass that sees scores once
 SKIM_KEYS, SKIM_WARPS = 64, 4  # of the quicker one; cells are whole tiles of both
+UNITS = 16384  # blocks of threads of that one: few and long ones end at different times
 NARROW = 64  # features up to which such a tile fits
 MOST_TILES = 4  # a cell's, all of them written out in the loop
 SCRATCH = 1 << 26  # numbers kept of a part of the rows: 256 MiB

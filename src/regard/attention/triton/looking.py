@@ -20,7 +20,7 @@ from regard.attention.triton.matrix import (
 )
 from regard.attention.triton.visible import spans, visible
 
-__all__ = ["entropies", "gather", "overview", "received", "rectangle", "skim", "sweep"]
+__all__ = ["entropies", "gather", "joined", "overview", "received", "rectangle", "skim", "sweep"]
 
 # of a row's weights: those that float32 takes for 0 are less than 2^-46 of it
 LEAST_TOTAL = tl.constexpr(2.0**-80)
@@ -145,22 +145,21 @@ def eighths(x):
 
 @triton.jit
 def skim(
-    q, k, norms, cells, sqb, sqn, sqd, skb, skm, skd, d, scale, first_row, count, width,
+    q, k, tops, totals, cells, sqb, sqn, sqd, skb, skm, skd, d, scale, first_row, count, width,
+    splits,
     BM: tl.constexpr, BN: tl.constexpr, EACH: tl.constexpr, D: tl.constexpr, EVEN: tl.constexpr,
     MASS: tl.constexpr, NEGATIVE: tl.constexpr, PRECISION: tl.constexpr,
 ):  # fmt: skip
     """What ``sweep`` finds, where nothing is hidden or added: sooner, but for rows it gives up.
 
-    A row's weights are relative to its largest score of the first tile, and stay so. Nothing waits
-    for a maximum, nothing is rescaled: beside its product a pair costs a multiply-add, an
-    exponential and an addition.
-
-    One weight of the first tile is 1 that way. A total out of bounds met weights 2^128 times as
-    large, something that is no number, or scores so large that they are rounded by tens: such a
-    row's normaliser is NaN, and ``sweep`` does it again.
+    A row's weights are relative to its largest score of the first tile, tops[B, count], and stay
+    so. Nothing waits for a maximum, nothing is rescaled: beside its product a pair costs a
+    multiply-add, an exponential and an addition. A block of threads takes one of several runs of
+    cells, totals[B, splits, count]: at the end of long ones multiprocessors would stand idle.
     """
     blocks = tl.cdiv(count, BM)
-    entry = (tl.program_id(0) // blocks).to(tl.int64)
+    part = tl.program_id(0) // blocks
+    entry, split = (part // splits).to(tl.int64), part % splits
     at = (tl.program_id(0) % blocks) * BM + tl.arange(0, BM)
     there = at < count
     queries = queries_of(q + entry * sqb, first_row + at, there, d, sqn, sqd, D, NEGATIVE)
@@ -170,7 +169,7 @@ def skim(
     some = tl.zeros([BM, 8], tl.float32)
     most = tl.full([BM, 8], float("-inf"), tl.float32)
     # Tiles in one loop, not in one for each cell: keys are on their way across a cell's end, too.
-    for tile in range(width * EACH):
+    for tile in range(split * width // splits * EACH, (split + 1) * width // splits * EACH):
         s = whole_tile(queries, keys, tile, d, skm, skd, BN, D, EVEN, PRECISION)
         some += tl.sum(eighths(tl.exp2(s * scale - top[:, None])), 1)
         if not MASS:
@@ -185,7 +184,28 @@ def skim(
                 here = tl.max(most, 1) * scale
                 most = tl.full([BM, 8], float("-inf"), tl.float32)
             tl.store(cells + (entry * width + tile // EACH) * count + at, here, mask=there)
+    if split == 0:
+        tl.store(tops + entry * count + at, top, mask=there)
+    tl.store(totals + (entry * splits + split) * count + at, total, mask=there)
+
+
+@triton.jit
+def joined(norms, totals, count, splits, ROWS: tl.constexpr):
+    """norms[B, count]: from the largest scores of the first tile, and totals relative to those.
+
+    One weight of the first tile is 1. A total out of bounds met weights 2^128 times as large,
+    something that is no number, or scores so large that they are rounded by tens: such a row's
+    normaliser is NaN, and ``sweep`` does it again.
+    """
+    blocks = tl.cdiv(count, ROWS)
+    entry = (tl.program_id(0) // blocks).to(tl.int64)
+    at = (tl.program_id(0) % blocks) * ROWS + tl.arange(0, ROWS)
+    there = at < count
+    total = tl.zeros([ROWS], tl.float32)
+    for split in range(splits):
+        total += tl.load(totals + (entry * splits + split) * count + at, mask=there, other=0.0)
     fit = (total > LEAST_TOTAL) & (total < float("inf"))
+    top = tl.load(norms + entry * count + at, mask=there, other=0.0)
     norm = tl.where(fit, top + tl.log2(total), float("nan"))
     tl.store(norms + entry * count + at, norm, mask=there)
 
