@@ -8,6 +8,7 @@ and holds the shared memory it takes against what such a GPU has.
 from __future__ import annotations
 
 import argparse
+import itertools
 import json
 import os
 import random
@@ -85,6 +86,10 @@ def calls(widths) -> None:
                     except ImplError:  # a GPU that refuses such a width
                         continue
                     torch.autograd.grad(out.sum(), (q, k, v))
+            if d == 64 and dtype == torch.bfloat16:
+                for n, mask in itertools.product((1030, 3072), (None, Causal())):
+                    q, k, v = learning(n, n, d, dtype)
+                    torch.autograd.grad(attend(q, k, v, mask=mask, impl="triton").sum(), (q, k, v))
             q, k, _ = learning(4096, 4096, d, dtype)
             look = Rows(q.detach(), k.detach(), Dot(), None).look
             if look is not None:
@@ -143,7 +148,7 @@ def complaint(launch: dict, arch: int) -> str:
 
     kernel = getattr(module_of(launch), launch["name"])
     source = ASTSource
-    if launch["module"].endswith("fours"):
+    if launch["module"].endswith(("fours", "pipelined")):
         from triton.experimental.gluon._runtime import GluonASTSource as source  # noqa: N813
     names, types = kernel.arg_names, launch["types"]
     try:

@@ -13,7 +13,7 @@ from torch.nn.functional import pad
 from regard.attention import gpu
 from regard.attention.call import Call
 from regard.attention.triton import beside as shared
-from regard.attention.triton import matrix, memory
+from regard.attention.triton import hopper, matrix, memory
 from regard.attention.triton.beside import (
     COLUMNS,
     EXACT,
@@ -31,6 +31,7 @@ __all__ = ["LINEAR", "Tiles", "backward", "forward", "positive", "scaled", "wide
 
 LINEAR = ("q * k", SCALED_DOT)  # the formulas that are dot products
 FEW = 1 << 16  # pairs of an entry, up to which weights and slopes of half precision are of float32
+LOOKED_AT = 2048  # rows of a mask, at a time
 SHORT = 32  # queries and keys, up to which one small tile has them all: sentences, not documents
 FEWEST = 2  # columns of q, k and v: see ``widened``
 # What goes with a compiled kernel: see ``_twice``. Triton keeps them as long; interpreted: nothing.
@@ -51,6 +52,10 @@ class Tiles:
         """For a GPU with little shared memory: one stage, half the sides for the widest rows."""
         by = 2 if widest > 256 else 1  # noqa: PLR2004
         return Tiles(max(self.bm // by, 16), max(self.bn // by, 16), self.warps, 1)
+
+
+# of what ``pipelined`` has left: a second launch has to find its own notes
+PIPELINED = Tiles(hopper.QUERIES, hopper.KEYS, hopper.WARPS, 1)
 
 
 def _tiles(kernel: str, call: Call, *, fine: bool = False) -> Tiles:
@@ -130,8 +135,17 @@ def positive(call: Call) -> float:
     return max(abs(call.scale), 1e-37)  # at a scale of 0 a hidden score would be -inf * 0
 
 
-def _twice(kernel: Any, programs: int, given: tuple[Tensor, ...], *rest: Any, **flags: Any) -> None:  # noqa: ANN401
+def _twice(
+    kernel: Any,  # noqa: ANN401
+    programs: int,
+    given: tuple[Tensor, ...],
+    *rest: Any,  # noqa: ANN401
+    first: hopper.First | None = None,
+    **flags: Any,  # noqa: ANN401
+) -> None:
     """Launch a kernel, and again for what was not finite: see ``matrix``.
+
+    The first time it may be one of ``pipelined`` that does the same.
 
     To find the compiled kernel that fits forty arguments takes Triton longer than to launch it. The
     second time they are the same, so it is the one that went with the first before.
@@ -139,14 +153,14 @@ def _twice(kernel: Any, programs: int, given: tuple[Tensor, ...], *rest: Any, **
     grid = (programs, 1, 1)
     notes = memory.fresh(programs, dtype=torch.int32, device=given[0].device)
     args = (*given, notes, *rest)
-    first = kernel[grid](*args, CAREFUL=False, **flags)
-    second = _SECOND.get(first)
+    launched = first(notes) if first else kernel[grid](*args, CAREFUL=False, **flags)
+    second = _SECOND.get(launched)
     if second is not None:  # its constants are compiled into it, but it counts them
         second[grid](*args, *(None,) * (len(kernel.arg_names) - len(args)))
         return
     second = kernel[grid](*args, CAREFUL=True, **flags)
     if COUNTS:
-        _SECOND[first] = second
+        _SECOND[launched] = second
 
 
 def _blocks(count: int, size: int) -> int:
@@ -158,7 +172,10 @@ def forward(call: Call, *, values: bool) -> tuple[Tensor, Tensor]:
     if _narrow(call, values=values):
         out, lse = forward(widened(call, values=values), values=values)
         return out[..., : call.v.shape[2]].contiguous(), lse
-    beside, t = beside_of(call), _tiles("forward", call)
+    pipelined = values and _is_pipelined(call)
+    call = hopper.laid_out(call) if pipelined else call
+    beside = beside_of(call)
+    t = PIPELINED if pipelined else _tiles("forward", call)
     q, _ = scaled(call)
     batch, n, h = q.shape
     m, f = call.v.shape[1:]
@@ -181,8 +198,14 @@ def forward(call: Call, *, values: bool) -> tuple[Tensor, Tensor]:
         **_constants(call, t),
         LONG=long,
         VALUES=values,
+        first=hopper.forward(call, beside, q, out, lse) if pipelined else None,
     )
     return out, lse
+
+
+def _is_pipelined(call: Call) -> bool:
+    """Whether ``pipelined`` does it, forward and backward; what it leaves, ``matrix`` does."""
+    return not _few(call) and hopper.takes(call)
 
 
 def _few(call: Call) -> bool:
@@ -212,12 +235,15 @@ def backward(
         wide = replace(call, q=call.q.float(), k=call.k.float(), v=call.v.float())
         dq, dk, dv, *rest = backward(wide, out, lse, dout)
         return (*(x.to(call.q.dtype) for x in (dq, dk, dv)), *rest)  # type: ignore[return-value]
+    pipelined = _is_pipelined(call)
+    call = hopper.laid_out(call) if pipelined else call
     beside = beside_of(call)
     q, p0 = scaled(call)
     k, v = call.k, call.v
     batch, n, h = q.shape
     m, f = v.shape[1:]
     dout = dout.to(q.dtype).contiguous()
+    dout = hopper.aligned(dout) if pipelined else dout
     exact = q.dtype == torch.float32 or _few(call)
     wide_type = torch.float64 if exact else torch.float32
     mean, norms = (memory.fresh(batch, n, dtype=wide_type, device=q.device) for _ in range(2))
@@ -225,7 +251,7 @@ def backward(
     sizes = (n, m, h, f, beside.per_mask, beside.per_dense, beside.tables)
     scale, factor = positive(call) * LOG2E, abs(call.scale)
     given = (q, k, v, dout, beside.table, beside.lo, beside.hi, beside.dense, beside.seed)
-    t = _tiles("to_queries", call, fine=exact)
+    t = PIPELINED if pipelined else _tiles("to_queries", call, fine=exact)
     grid = (batch * _blocks(n, t.bm),)
     if exact:
         matrix.means[grid](
@@ -243,6 +269,7 @@ def backward(
     dq = memory.fresh(batch, n, h, dtype=q.dtype, device=q.device)
     dk = memory.fresh(batch, m, h, dtype=q.dtype, device=q.device)
     dv = memory.fresh(batch, m, f, dtype=q.dtype, device=q.device)
+    theirs = (q, dout, norms, mean)
     _twice(
         matrix.to_queries,
         grid[0],
@@ -252,18 +279,21 @@ def backward(
         **_constants(call, t),
         WIDE=exact,
         LONG=exact and m > shared.LONG,
+        first=hopper.to_queries(call, beside, theirs, dq) if pipelined else None,
     )
-    t = _tiles("to_keys", call, fine=exact)
+    t = PIPELINED if pipelined else _tiles("to_keys", call, fine=exact)
+    columns = _columns(call, beside, t)
     _twice(
         matrix.to_keys,
         batch * _blocks(m, t.bn),
-        (*given, norms, mean, _columns(call, beside, t), dk, dv),
+        (*given, norms, mean, columns, dk, dv),
         *(*strides, *sizes),
         *(scale, factor, beside.least, beside.keep_scale),
         **beside.flags,
         **_constants(call, t),
         WIDE=exact,
         LONG=exact and n > shared.LONG,
+        first=hopper.to_keys(call, beside, theirs, columns, dk, dv) if pipelined else None,
     )
     if call.scale < 0:
         dq.neg_()
@@ -291,6 +321,7 @@ def _columns(call: Call, beside: Beside, t: Tiles) -> Tensor:
         *(beside.lo, beside.hi, found, call.n, call.m, blocks_n, blocks_m),
         BM=t.bm,
         BN=t.bn,
+        SOME=max(LOOKED_AT // t.bm, 1),
         **flags,
         **FUSED,
     )

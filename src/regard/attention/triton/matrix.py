@@ -501,32 +501,33 @@ def to_queries(
 def columns(
     lo, hi, found, n, m, blocks_n, blocks_m,
     BM: tl.constexpr, BN: tl.constexpr, NOT_SELF: tl.constexpr, DENSE: tl.constexpr,
+    SOME: tl.constexpr,
 ):  # fmt: skip
     """For a tile of keys: the blocks of queries that see it, from first to last, and among them a
-    run that sees it whole. Four numbers a tile; O(n) looks, no n x m."""
+    run that sees it whole. Four numbers a tile; O(n) looks, SOME blocks at a time, no n x m."""
     of_mask = (tl.program_id(0) // blocks_m).to(tl.int64)
     tile = tl.program_id(0) % blocks_m
     j0, j1 = tile * BN, tl.minimum(tile * BN + BN, m)
     first, last = blocks_n, 0
     whole, broken = blocks_n, blocks_n
-    for block in range(blocks_n):
-        rows = block * BM + tl.arange(0, BM)
+    for start in range(0, blocks_n, SOME):
+        block = start + tl.arange(0, SOME)
+        rows = block[:, None] * BM + tl.arange(0, BM)[None, :]
         there = rows < n
         a = tl.maximum(tl.load(lo + of_mask * n + rows, mask=there, other=0), 0)
         b = tl.minimum(tl.load(hi + of_mask * n + rows, mask=there, other=0), m)
-        sees = tl.max((there & (a < j1) & (b > j0) & (a < b)).to(tl.int32), 0) > 0
-        misses = tl.max((there & ((a > j0) | (b < j1))).to(tl.int32), 0) > 0
+        sees = tl.max((there & (a < j1) & (b > j0) & (a < b)).to(tl.int32), 1) > 0
+        misses = tl.max((there & ((a > j0) | (b < j1))).to(tl.int32), 1) > 0
         if NOT_SELF:
             misses = misses | ((block * BM < j1) & (block * BM + BM > j0))
         if DENSE:
-            misses = True
+            misses = misses | True
         misses = misses | (block * BM + BM > n)  # rows behind the end are hidden one by one
-        first = tl.where(sees, tl.minimum(first, block), first)
-        last = tl.where(sees, block + 1, last)
-        start_here = sees & (misses == 0) & (whole == blocks_n)
-        end_here = misses & (whole < blocks_n) & (broken == blocks_n)
-        whole = tl.where(start_here, block, whole)
-        broken = tl.where(end_here, block, broken)
+        first = tl.minimum(first, tl.min(tl.where(sees, block, blocks_n), 0))
+        last = tl.maximum(last, tl.max(tl.where(sees, block + 1, 0), 0))
+        # the first that sees it whole, and the first behind that which does not
+        whole = tl.minimum(whole, tl.min(tl.where(sees & (misses == 0), block, blocks_n), 0))
+        broken = tl.minimum(broken, tl.min(tl.where(misses & (block > whole), block, blocks_n), 0))
     last = tl.maximum(first, last)
     whole = tl.minimum(tl.maximum(whole, first), last)
     broken = tl.minimum(tl.maximum(broken, whole), last)
