@@ -326,8 +326,8 @@ def peer(name: str, problem: Problem) -> Peer:
     if name == "ours":
         # without a GPU this only tries the plumbing: no kernel is compiled for that
         return _ours(problem, "auto" if problem.q.is_cuda else "reference")
-    if name == "ours, triton":
-        return _ours(problem, "triton")
+    if name.startswith("ours, "):
+        return _ours(problem, name.removeprefix("ours, "))
     others = {"eager": _eager, "compiled": _compiled, "torch in chunks": _chunked}
     return {**others, "FlexAttention": _flex}[name](problem)
 

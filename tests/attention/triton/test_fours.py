@@ -1,5 +1,6 @@
 """The additive score on the matrix units against the definition, and who is left to whom."""
 
+import numpy as np
 import pytest
 import torch
 
@@ -83,6 +84,41 @@ MASKS = {
 def test_agrees(mask, n, m, d, v, device):
     n, m = sizes(n, m)
     case = several(Additive(learned(d)), MASKS[mask](n, m), n, m, d=d, v=v, device=device)
+    case.agree("triton", torch.float32)
+
+
+def towards_zero(x):
+    """Float32 as Hopper's matrix units round to it: what does not fit is cut off."""
+    nearest = x.astype(np.float32)
+    beyond = np.abs(nearest.astype(np.float64)) > np.abs(x)
+    return np.where(beyond, np.nextafter(nearest, np.float32(0)), nearest)
+
+
+def cut_off(self):
+    """In ``interpreted.Coming.arrived``'s place: sixteen products at a time, as the hardware."""
+    import triton.language as tl
+
+    total = None if self.start is None else self.start.handle.data.astype(np.float64)
+    found = None
+    for a, b in self.factors:
+        pair = a.load(None) if hasattr(a, "load") else a, b.load(None)
+        left, right = (x.to(tl.float32) for x in pair)
+        found = tl.dot(left, right, input_precision="ieee")  # for its shape and type
+        left, right = (x.handle.data.astype(np.float64) for x in (left, right))
+        for k in range(0, left.shape[1], 16):
+            step = left[:, k : k + 16] @ right[k : k + 16]
+            total = towards_zero(step if total is None else total + step).astype(np.float64)
+    found.handle.data = total.astype(np.float32)
+    return found
+
+
+@pytest.mark.skipif(not INTERPRETED, reason="a GPU rounds as it does")
+def test_agrees_with_sums_that_are_cut_off(monkeypatch, device):
+    from regard.attention.triton import interpreted
+
+    monkeypatch.setattr(interpreted.Coming, "arrived", cut_off)
+    # an H200 and this were 3.6e-5 off in the same gradient of v, where 153 was the largest
+    case = several(Additive(learned(64)), Causal(), 130, 200, d=64, v=5)
     case.agree("triton", torch.float32)
 
 
@@ -201,7 +237,8 @@ def test_the_same_bits_every_time(device):
 def test_a_long_sum_is_carried_in_float64(triton, monkeypatch, device):
     monkeypatch.setattr(triton.beside, "LONG", 8)
     n, m = sizes(70, 300)
-    case = several(Additive(learned(64)), Causal(offset=200), n, m, d=64, v=5, device=device)
+    v = 5 if INTERPRETED else 64  # of few the largest error is one number's luck
+    case = several(Additive(learned(64)), Causal(offset=200), n, m, d=64, v=v, device=device)
     case.agree("triton", torch.float32)
 
 
