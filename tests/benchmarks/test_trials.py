@@ -19,12 +19,12 @@ from regard.attention.api import attend
 from regard.attention.rows import Rows
 from regard.testing import qkv
 from tests.attention.triton.calls import a_case, learned
-from tests.attention.triton.conftest import device, quick, triton  # noqa: F401
+from tests.attention.triton.conftest import NOISE, device, quick, triton  # noqa: F401
 
 pytest.importorskip("triton")
 
 # numpy warns of what lies behind the last row, which nobody uses
-pytestmark = pytest.mark.filterwarnings("ignore:.*encountered:RuntimeWarning")
+pytestmark = pytest.mark.filterwarnings(NOISE)
 
 
 def outcome(device, score, n, m, mask=None, dtype=torch.bfloat16):
