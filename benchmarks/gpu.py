@@ -332,10 +332,11 @@ def _changing(case: GpuCase, session: Session) -> None:
     longest = sizes | {"n": sizes["n"] + 16, "m": sizes["n"] + 16}
     problem = make_problem(case, longest, session.device)
     data = list(batches(problem, lengths.tolist()))
-    # lengths beyond those asked for, one a multiple of 16 and one not: what is compiled once and
-    # for all is compiled now, what is planned for a length is not
-    before = list(batches(problem, [longest["n"], longest["n"] - 15]))
-    wanted = exact(before[1], grads=True)
+    # lengths beyond those asked for, long and short, a multiple of 16 and not one: what is compiled
+    # once and for all is compiled now, what is planned for a length is not
+    ends = (sizes["least"] - 1, max(sizes["least"] - 4, 1), longest["n"], longest["n"] - 15)
+    before = list(batches(problem, ends))
+    wanted = exact(before[-1], grads=True)
 
     def through(provider: str) -> tuple[float, int]:
         """Seconds of one pass, and how far it came."""

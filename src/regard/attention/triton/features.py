@@ -85,6 +85,8 @@ UP = tl.constexpr(2.0**20)
 # in three of tf32: in six of bfloat16 the average of the values would take twice as long
 EXACT = tl.constexpr("tf32x3")
 CHUNK = tl.constexpr(32)  # keys of a product of weights and values
+# none is compiled in: what it is follows from a length, and lengths have the same kernels
+COUNTS = ["e_first", "entries", "parts", "splits"]
 
 # <formula>
 EDGED = tl.constexpr(False)  # whether phi may be -inf
@@ -321,7 +323,7 @@ def forward(
         tl.store(out + entry * n + rows, spread_out.to(tl.float32), mask=there)
 
 
-@triton.jit
+@triton.jit(do_not_specialize=COUNTS)
 def weigh(
     q, k, p0, p1, kind, table, lo, hi, dense, lse, weights,
     sdb, sdn, sdm, n, m, wide_n, wide_m, h, per_mask, per_dense, tables, heads, scale,
@@ -375,7 +377,7 @@ def weigh(
     tl.store(weights + at, p, mask=inside)
 
 
-@triton.jit
+@triton.jit(do_not_specialize=COUNTS)
 def like(
     dout, v, weights, likes, seed, svb, svm, svd, n, m, dv, least, keep_scale,
     e_first, i_first, i_count, j_first, j_count,
@@ -402,7 +404,7 @@ def like(
     tl.store(likes + at, tl.where(p > 0.0, g, 0.0), mask=inside)  # hidden, it may be anything
 
 
-@triton.jit
+@triton.jit(do_not_specialize=COUNTS)
 def tally(
     weights, likes, sums, n, e_first, i_first, i_count, j_count,
     BM: tl.constexpr, BN: tl.constexpr,
@@ -427,7 +429,7 @@ def tally(
     tl.store(at_sum + 1, tl.load(at_sum + 1, mask=there, other=0.0) + weighted, mask=there)
 
 
-@triton.jit
+@triton.jit(do_not_specialize=COUNTS)
 def settle(
     weights, likes, sums, seed, n, least, keep_scale, e_first, i_first, i_count, j_first, j_count,
     BM: tl.constexpr, BN: tl.constexpr, DROP: tl.constexpr,
@@ -460,7 +462,7 @@ def pulled(ds, slope):
     return tl.where(ds != 0.0, ds * slope, 0.0)
 
 
-@triton.jit
+@triton.jit(do_not_specialize=COUNTS)
 def pull_rows(
     q, k, p0, p1, lo, hi, slopes, dq, sums0, sums1, n, m, h, per_mask, heads, e_first, i_first,
     i_count, j_first, j_count, entries, splits,
@@ -520,7 +522,7 @@ def pull_rows(
         tl.store(sums1 + at_sum, other, mask=here)
 
 
-@triton.jit
+@triton.jit(do_not_specialize=COUNTS)
 def pull_keys(
     q, k, p0, p1, lo, hi, slopes, dk, n, m, h, per_mask, heads, e_first, i_first, i_count,
     j_first, j_count,
@@ -563,7 +565,7 @@ def pull_keys(
     tl.store(at, tl.load(at, mask=there, other=0.0) + (acc + lost), mask=there)
 
 
-@triton.jit
+@triton.jit(do_not_specialize=COUNTS)
 def spread(
     weights, dout, dv_out, n, m, dv, parts, entries, e_first, i_first, i_count, j_first, j_count,
     ROWS: tl.constexpr, BM: tl.constexpr, BN: tl.constexpr, DV: tl.constexpr,
@@ -593,7 +595,7 @@ def spread(
     tl.store(at_out, tl.load(at_out, mask=inside, other=0.0) + acc.to(tl.float64), mask=inside)
 
 
-@triton.jit
+@triton.jit(do_not_specialize=COUNTS)
 def along(
     slopes, dtable, n, m, e_first, e_count, i_first, i_count, j_first, j_count, tables,
     WIDTH: tl.constexpr,

@@ -162,21 +162,22 @@ def _substituted(
     found, chunks = [], []
     for x, who in zip((q, k), seen, strict=True):
         count = min(triton.cdiv(x.shape[1], 64), 64)
-        ends = torch.empty(2, batch, count, h, dtype=torch.float32, device=q.device)
+        least, most = (
+            torch.empty(batch, count, h, dtype=torch.float32, device=q.device) for _ in range(2)
+        )
         substitution.ranges[(batch * count,)](
-            *(x, x if who is None else who, ends[0], ends[1], x.shape[1], h, count),
+            *(x, x if who is None else who, least, most, x.shape[1], h, count),
             ROWS=16,
             BH=power_of_two(h, 2),
             SEEN=who is not None,
             **FUSED,
         )
-        found.append(ends)
+        found += [least, most]
         chunks.append(count)
     kind = torch.empty(batch, dtype=torch.int32, device=q.device)
     centre = torch.empty(batch, h, dtype=torch.float32, device=q.device)
     substitution.decide[(batch,)](
-        *(found[0][0], found[0][1], found[1][0], found[1][1], p0, kind, centre, h),
-        *(wide, p0.shape[0], *chunks),
+        *(*found, p0, kind, centre, h, wide, p0.shape[0], *chunks),
         BH=power_of_two(h, 2),
         FOURS=_may_go_by_fours(call),
         **FUSED,

@@ -26,6 +26,7 @@ KI, KJ = 8, 4  # and to the keys
 # pairs of an entry, up to which the slopes of tanh are divided to half a unit (up to ``CAREFUL``
 # each by itself), and weights meet values with all their digits
 FINE = 1 << 20
+ALIGNED = 4  # numbers: the compiler is told where memory begins at a multiple of 16 bytes
 BLOCK = 128  # rows, and keys, of a block that pulls the additive score's to both
 PI, PJ = 8, 4  # of them, half the rows of a tile, and its keys
 # of them, whose sum float32 may hold (up to ``CAREFUL`` only a tile's): the sums of groups keep
@@ -147,7 +148,8 @@ class Panels:
         """Panel by panel: what dropout leaves of the weights, the scores' slopes, and where."""
         device = self.v.device
         entries, rows, keys = self._plan()
-        panels = memory.fresh(2, entries * rows * keys, dtype=torch.float32, device=device)
+        room = triton.cdiv(entries * rows * keys, ALIGNED) * ALIGNED
+        panels = memory.fresh(2, room, dtype=torch.float32, device=device)
         weights, slopes = panels[0], panels[1]
         sums = torch.zeros(self.batch, self.n, 2, dtype=torch.float64, device=device)
         for areas in self._pieces():

@@ -16,7 +16,7 @@ REACH = tl.constexpr(10.5)  # up to here exp(2 q) exp(2 k), squared, is a float3
 MOST = tl.constexpr(2.0e9)  # exp(2 REACH) and a little
 
 
-@triton.jit
+@triton.jit(do_not_specialize=["chunks"])
 def ranges(
     x, seen, least, most, n, h, chunks, ROWS: tl.constexpr, BH: tl.constexpr, SEEN: tl.constexpr
 ):
@@ -58,7 +58,7 @@ def of_all_runs(least, most, entry, chunks, h, f):
     return low, high
 
 
-@triton.jit
+@triton.jit(do_not_specialize=["chunks_q", "chunks_k"])
 def decide(
     q_least, q_most, k_least, k_most, p0, kind, centre, h, wide, heads, chunks_q, chunks_k,
     BH: tl.constexpr, FOURS: tl.constexpr,
