@@ -1,4 +1,4 @@
-"""Gluon, Triton's language in which a kernel says how its tiles lie: what ``fours`` needs of it."""
+"""Gluon, Triton's language in which a kernel says how its tiles lie: what is needed of it."""
 
 from __future__ import annotations
 
