@@ -94,10 +94,11 @@ for n in others:
     ],
 )
 def test_kernels_are_compiled_for_no_length(score, mask, half):
-    # few pairs, some, many and very many; multiples of 16, and none
-    before = (96, 95, 608, 601, 1216, 1201, 2560, 2501)
+    # few pairs, some, many and very many; multiples of 128, of 16, of neither
+    before = (96, 95, 640, 608, 601, 1216, 1201, 2560, 2501)
     drawn = torch.Generator().manual_seed(1)
     others = torch.randint(100, 1201, (60,), generator=drawn).tolist()
+    others += [1024, 1025]  # of the second a panel of one row is left
     env = {name: x for name, x in os.environ.items() if name != "TRITON_INTERPRET"}
     env["PYTHONPATH"] = os.pathsep.join(sys.path)
     command = [sys.executable, "-W", "ignore", "-c", CALLS, score, mask, half]

@@ -196,6 +196,17 @@ INF = torch.inf
 
 
 @pytest.mark.parametrize("reduce", ["mass", "max"])
+def test_an_entry_is_the_same_alone(reduce, swept, device, triton, monkeypatch):
+    monkeypatch.setattr(triton.inspection, "SCRATCH", 4 * N)  # a batch takes fewer rows at a time
+    monkeypatch.setattr(triton.inspection, "UNITS", 4)
+    q, k, *_ = made(torch.bfloat16, device)
+    among = Rows(q, k, Dot(), None).look.overview(8, 4, reduce)
+    alone = Rows(q[:1], k[:1], Dot(), None).look.overview(8, 4, reduce)
+    assert len(swept) == 2
+    assert torch.equal(among[:1], alone)
+
+
+@pytest.mark.parametrize("reduce", ["mass", "max"])
 @pytest.mark.parametrize("spoiled", ["query", "key"])
 @pytest.mark.parametrize("value", [torch.nan, INF, -INF, 3e38])
 def test_what_is_not_finite_is_as_without_the_quick_pass(

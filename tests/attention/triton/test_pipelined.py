@@ -133,6 +133,52 @@ def test_a_nan_that_is_seen_reaches_only_who_sees_it(mask, what, device):
     assert torch.equal(got[0, ~sees], wanted[0, ~sees])
 
 
+def left_to_matrix(triton, pipelined, monkeypatch):
+    monkeypatch.setattr(triton.hopper, "takes", lambda call: False)
+    pipelined["forward"] = 1  # the fixture looks for work of theirs
+
+
+@pytest.mark.parametrize("by", ["pipelined", "matrix"])
+@pytest.mark.parametrize("what", "qkv")
+@pytest.mark.parametrize("mask", [Window(5, 0), Causal()], ids=repr)
+def test_who_sees_a_nan_sends_none_to_a_key_that_is_hidden(
+    mask, what, by, triton, pipelined, monkeypatch, device
+):
+    n = 200
+    x = dict(zip("qkv", (t.to(device) for t in qkv(1, n=n, m=n, d=64, v=64)), strict=True))
+    x[what][0, 100, 2] = float("nan")
+    if by == "matrix":
+        left_to_matrix(triton, pipelined, monkeypatch)
+    out, dq, dk, dv = (
+        g.cpu()[0].isnan().any(-1) for g in gradients([t.bfloat16() for t in x.values()], mask)
+    )
+    seen = mask.dense(n, n)
+    theirs = seen[out].any(0)  # keys that a query with NaN for output sees
+    assert out.any()
+    assert not (dq & ~out).any()
+    assert not (dk & ~theirs).any()
+    assert not (dv & ~theirs).any()
+    assert dk.any()
+
+
+@pytest.mark.parametrize("by", ["pipelined", "matrix"])
+def test_garbage_changes_no_bit_where_scores_are_large(by, triton, pipelined, monkeypatch, device):
+    # normalisers of 2^12 and more are rounded so that weights come out above 1
+    if by == "matrix":
+        left_to_matrix(triton, pipelined, monkeypatch)
+    drawn = torch.Generator().manual_seed(3)
+    n = 260
+    q, k, v = (torch.randn(1, n, 64, generator=drawn).to(device) for _ in range(3))
+    results = []
+    for fill in (0.0, float("nan")):
+        given = [(30 * q), (30 * k), v.clone()]
+        for x in given[1:]:
+            x[:, -9:] = fill
+        results.append(gradients([x.bfloat16() for x in given], Lengths([n - 9])))
+    for clean, spoiled in zip(*results, strict=True):
+        assert torch.equal(clean, spoiled)
+
+
 def test_dead_rows_give_zeros_and_change_nothing(device):
     n, m = 140, 145
     q, k, v = (x.to(device, torch.bfloat16) for x in qkv(1, n=n, m=m, d=64, v=64))
@@ -190,6 +236,16 @@ def test_rows_anywhere_in_memory(device):
     for others in (shifted, turned):
         for got, right in zip(gradients(others, Causal()), wanted, strict=True):
             assert torch.equal(got, right)
+
+
+def test_a_batch_of_one_may_have_any_stride(triton, pipelined, device):
+    x = torch.zeros(64, 64, 1, dtype=torch.bfloat16, device=device).permute(2, 0, 1)
+    assert x.stride(0) == 1
+    call = make_call(x, x, x, Dot().form(x, x), None)
+    laid_out = triton.hopper.laid_out(call)
+    for y in (laid_out.q, laid_out.k, laid_out.v):
+        assert y.stride() == (64 * 64, 64, 1)
+    gradients([x, x, x], None)
 
 
 def test_gradients_are_theirs_too(pipelined, device):

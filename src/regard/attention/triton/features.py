@@ -86,7 +86,7 @@ UP = tl.constexpr(2.0**20)
 EXACT = tl.constexpr("tf32x3")
 CHUNK = tl.constexpr(32)  # keys of a product of weights and values
 # none is compiled in: what it is follows from a length, and lengths have the same kernels
-COUNTS = ["e_first", "entries", "parts", "splits"]
+COUNTS = ["e_first", "i_count", "entries", "parts", "splits"]
 
 # <formula>
 EDGED = tl.constexpr(False)  # whether phi may be -inf
@@ -382,6 +382,7 @@ def like(
     dout, v, weights, likes, seed, svb, svm, svd, n, m, dv, least, keep_scale,
     e_first, i_first, i_count, j_first, j_count,
     BM: tl.constexpr, BN: tl.constexpr, DV: tl.constexpr, DROP: tl.constexpr,
+    PRECISION: tl.constexpr,
 ):  # fmt: skip
     """A panel of how much the loss likes each key: <dout, v>, of those that have a weight."""
     blocks, wide = tl.cdiv(i_count, BM), tl.cdiv(j_count, BN)
@@ -393,7 +394,7 @@ def like(
     there, here = r < i_count, c < j_count
     douts = rows_of(dout + entry * n * dv, i_first + r, there, dv, dv, 1, DV)
     values = rows_of(v + entry * svb, j_first + c, here, dv, svm, svd, DV)
-    g = product(douts, tl.trans(pinned(values)), EXACT)
+    g = product(douts, tl.trans(pinned(values)), PRECISION)
     if DROP:
         low, high = row_words(tl.load(seed), entry * n + i_first + r)
         stays = kept(low[:, None], high[:, None], (j_first + c)[None, :], least)
@@ -449,7 +450,7 @@ def settle(
     at = (local * i_count + r)[:, None] * j_count + c[None, :]
     p = tl.load(weights + at, mask=inside, other=0.0)
     g = tl.load(likes + at, mask=inside, other=0.0)
-    tl.store(likes + at, settled(p, g, mean[:, None], True), mask=inside)
+    tl.store(likes + at, settled(p, g, mean[:, None], True, False), mask=inside)
     if DROP:
         low, high = row_words(tl.load(seed), entry * n + i_first + r)
         stays = kept(low[:, None], high[:, None], (j_first + c)[None, :], least)
@@ -569,17 +570,17 @@ def pull_keys(
 def spread(
     weights, dout, dv_out, n, m, dv, parts, entries, e_first, i_first, i_count, j_first, j_count,
     ROWS: tl.constexpr, BM: tl.constexpr, BN: tl.constexpr, DV: tl.constexpr,
-    PRECISION: tl.constexpr,
+    PRECISION: tl.constexpr, FINE: tl.constexpr,
 ):  # fmt: skip
     """dv[part, entry, j] += sum over ROWS of the panel's rows of p * dout, in float64 across
-    panels."""
+    panels; FINE: what is rounded off among them is kept, too."""
     blocks = tl.cdiv(j_count, BN)
     part = tl.program_id(0) % parts
     local = (tl.program_id(0) // parts // blocks).to(tl.int64)
     entry = e_first + local
     c = (tl.program_id(0) // parts % blocks) * BN + tl.arange(0, BN)
     here = c < j_count
-    acc = tl.zeros([BN, DV], tl.float32)
+    acc, rest = tl.zeros([BN, DV], tl.float32), tl.zeros([BN, DV], tl.float32)
     for r0 in range(part * ROWS, tl.minimum(part * ROWS + ROWS, i_count), BM):
         r = r0 + tl.arange(0, BM)
         there = r < i_count
@@ -588,11 +589,17 @@ def spread(
         douts = rows_of(dout + entry * n * dv, i_first + r, there, dv, dv, 1, DV)
         dead = tl.max((p != 0.0).to(tl.int32), 1) == 0  # who sees nothing may be given anything
         douts = pinned(without(douts, dead))  # before Hopper Triton cannot hand over single bits
-        acc = product_added(tl.trans(pinned(p)), douts, acc, PRECISION)
+        if FINE:
+            some = tl.zeros([BN, DV], tl.float32)
+            some = product_added(tl.trans(pinned(p)), douts, some, PRECISION)
+            acc, rest = added(acc, rest, some)
+        else:
+            acc = product_added(tl.trans(pinned(p)), douts, acc, PRECISION)
+    total = acc.to(tl.float64) + rest.to(tl.float64)
     f = tl.arange(0, DV)
     at_out = dv_out + ((part * entries + local) * m + j_first + c)[:, None] * dv + f[None, :]
     inside = here[:, None] & (f < dv)[None, :]
-    tl.store(at_out, tl.load(at_out, mask=inside, other=0.0) + acc.to(tl.float64), mask=inside)
+    tl.store(at_out, tl.load(at_out, mask=inside, other=0.0) + total, mask=inside)
 
 
 @triton.jit(do_not_specialize=COUNTS)

@@ -325,7 +325,7 @@ def forward(
             tl.store(out + entry * n + rows, spread_out.to(tl.float32), mask=rows < n)
 
 
-@gl.jit(do_not_specialize=["e_first"])
+@gl.jit(do_not_specialize=["e_first", "i_count"])
 def weigh(
     q, k, p0, kind, table, lo, hi, dense, lse, weights,
     sdb, sdn, sdm, n, m, wide_n, wide_m, h, per_mask, per_dense, tables, heads, scale,

@@ -9,9 +9,9 @@ from typing import Any
 from torch import Tensor
 
 from regard.attention.call import Call
+from regard.attention.triton import operands
 from regard.attention.triton.beside import LOG2E, Beside
 from regard.attention.triton.fusion import FUSED
-from regard.attention.triton.operands import has_matrix_units
 
 __all__ = ["KEYS", "QUERIES", "WARPS", "First", "aligned", "forward", "laid_out", "takes"]
 __all__ += ["to_keys", "to_queries"]
@@ -21,6 +21,7 @@ QUERIES, KEYS, WARPS = 64, 64, 4  # of a tile
 COLUMNS = 64  # of q, k and v
 MOST = 1 << 24  # queries, or keys, whose rows a stride of 32 bits reaches
 ALIGNED = 16  # bytes that are copied at a time
+LEAST = 1e-37  # a scale: one that is 0 in float32 would take hidden scores for NaN
 
 
 def takes(call: Call) -> bool:
@@ -28,13 +29,13 @@ def takes(call: Call) -> bool:
     beside = (call.dense, call.table, call.p0, call.p1)
     if any(x is not None for x in beside) or call.not_self or call.dropout:
         return False
-    if call.q.element_size() != 2 or call.scale <= 0:  # noqa: PLR2004 - bytes
+    if call.q.element_size() != 2 or call.scale < LEAST:  # noqa: PLR2004 - bytes
         return False
     if not call.q.shape[2] == call.v.shape[2] == COLUMNS:
         return False
     if min(call.n, call.m) < QUERIES or max(call.n, call.m) > MOST:
         return False
-    return has_matrix_units(call.q.device)
+    return operands.has_matrix_units(call.q.device)
 
 
 def laid_out(call: Call) -> Call:
@@ -44,8 +45,13 @@ def laid_out(call: Call) -> Call:
 
 
 def aligned(x: Tensor) -> Tensor:
-    """The same, or a copy that begins where torch's memory does."""
-    return x if x.data_ptr() % ALIGNED == 0 else x.clone()
+    """The same, or a copy that begins where torch's memory does.
+
+    The stride of a batch of one may be anything; ``matrix`` has a kernel for some that are special.
+    """
+    x = x if x.data_ptr() % ALIGNED == 0 else x.clone()
+    entry = x.shape[1] * x.shape[2]
+    return x if x.stride(0) == entry else x.as_strided(x.shape, (entry, x.shape[2], 1))
 
 
 def _constants(call: Call) -> dict[str, Any]:

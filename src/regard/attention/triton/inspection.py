@@ -174,12 +174,12 @@ class Look:
         del constants["WIDE"]
         constants |= {"EVEN": constants["D"] == q.shape[2], "MASS": reduce == "mass"}
         bare = not any(beside.values())
+        # how a row's sum is cut follows from its own entry, not from how many are looked at
+        splits = min(max(UNITS // triton.cdiv(self.n, SWEEP_ROWS), 1), width)
         for start in range(0, height, at_once):
             some = min(at_once, height - start)
             count = some * tall
-            blocks = triton.cdiv(count, SWEEP_ROWS)
-            programs = self.batch * blocks
-            splits = min(max(UNITS // blocks, 1), width)  # of its own rows alone, not of the batch
+            programs = self.batch * triton.cdiv(count, SWEEP_ROWS)
             norms = memory.fresh(self.batch, count, dtype=torch.float32, device=device)
             totals = memory.fresh(self.batch, splits, count, dtype=torch.float32, device=device)
             cells = memory.fresh(self.batch, width, count, dtype=torch.float32, device=device)

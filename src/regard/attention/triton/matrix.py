@@ -119,7 +119,8 @@ def below(s, factor, by, WIDE: tl.constexpr, CAREFUL: tl.constexpr):
         less = tl.fma(s, factor + tl.zeros_like(s), tl.zeros_like(s) - by)
         if CAREFUL:
             first = times(s, factor)
-            less = tl.where(tl.abs(first) < HUGE, less, first - by)
+            apart = tl.minimum(first - by, 0.0, propagate_nan=tl.PropagateNan.ALL)
+            less = tl.where(tl.abs(first) < HUGE, less, apart)
     return less
 
 
@@ -336,8 +337,6 @@ def slopes_tile(
         p = at_most_one(shifted(s, norm[:, None], WIDE))
     elif WIDE:
         p = at_most_one(shifted(s * scale, norm[:, None], WIDE))
-    elif CAREFUL:
-        p = at_most_one(below(s, scale, norm[:, None], False, CAREFUL))
     else:
         p = tl.exp2(below(s, scale, norm[:, None], False, CAREFUL))
     likes = product(dout, tl.trans(values), PRECISION)
@@ -423,14 +422,17 @@ def means(
 
 
 @triton.jit
-def settled(p, likes, mean, WIDE: tl.constexpr):
+def settled(p, likes, mean, WIDE: tl.constexpr, CAREFUL: tl.constexpr):
     """ds = p * (likes - their mean).
 
-    In float32: a weight of 0 has no slope, whatever its value; one of 1 leaves others none to give.
+    A weight of 0 has no slope, whatever its value: who has seen a NaN sends none to a key that is
+    hidden. In float32 one of 1 leaves others none to give.
     """
     ds = p * shifted(likes, mean, WIDE)
     if WIDE:
         ds = tl.where((p == 0.0) | (p == 1.0), 0.0, ds)
+    elif CAREFUL:  # the first time such a NaN is what is noted
+        ds = tl.where(p == 0.0, 0.0, ds)
     return ds
 
 
@@ -479,7 +481,7 @@ def to_queries(
             nth_full(t, a, d0, d1), BN, D, DV, EVEN, False, NOT_SELF, DENSE, TABLE, DROP, WIDE,
             PRECISION, CAREFUL,
         )  # fmt: skip
-        ds = settled(p, likes, middle[:, None], WIDE)
+        ds = settled(p, likes, middle[:, None], WIDE, CAREFUL)
         acc = accumulated(acc, ds, keys, WIDE, LONG, PRECISION)
     for t in range((a - start) + (d1 - d0) + (stop - b)):
         p, likes, keys = slopes_tile(
@@ -488,7 +490,7 @@ def to_queries(
             nth_masked(t, start, a, b, d0, d1), BN, D, DV, EVEN, True, NOT_SELF, DENSE, TABLE, DROP,
             WIDE, PRECISION, CAREFUL,
         )  # fmt: skip
-        ds = settled(p, likes, middle[:, None], WIDE)
+        ds = settled(p, likes, middle[:, None], WIDE, CAREFUL)
         acc = accumulated(acc, ds, keys, WIDE, LONG, PRECISION)
     c = tl.arange(0, D)
     at = dq + (entry * n + rows)[:, None] * d + c[None, :]
@@ -585,8 +587,6 @@ def keys_tile(
         p = at_most_one(shifted(s, norm[None, :], WIDE))
     elif WIDE:
         p = at_most_one(shifted(s * scale, norm[None, :], WIDE))
-    elif CAREFUL:
-        p = at_most_one(below(s, scale, norm[None, :], False, CAREFUL))
     else:
         p = tl.exp2(below(s, scale, norm[None, :], False, CAREFUL))
     likes = product(v, tl.trans(douts), PRECISION)
@@ -611,7 +611,7 @@ def keys_tile(
         stays = kept(low[None, :], high[None, :], j[:, None], least)
         given = tl.where(stays, p * keep_scale, 0.0)
         likes = tl.where(stays, likes * keep_scale, 0.0)
-    ds = settled(p, likes, middle[None, :], WIDE)
+    ds = settled(p, likes, middle[None, :], WIDE, CAREFUL)
     dv_acc = accumulated(dv_acc, given, douts, WIDE, LONG, PRECISION)
     dk = accumulated(dk, ds, queries, WIDE, LONG, PRECISION)
     return dk, dv_acc

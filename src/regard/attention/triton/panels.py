@@ -24,7 +24,7 @@ BUSY = 1024  # blocks of threads that keep a GPU busy
 BI, BJ = 4, 8  # rows and keys of a tile whose slopes are pulled to the queries
 KI, KJ = 8, 4  # and to the keys
 # pairs of an entry, up to which the slopes of tanh are divided to half a unit (up to ``CAREFUL``
-# each by itself), and weights meet values with all their digits
+# each by itself), and weights and the loss's likes meet values with all their digits
 FINE = 1 << 20
 ALIGNED = 4  # numbers: the compiler is told where memory begins at a multiple of 16 bytes
 BLOCK = 128  # rows, and keys, of a block that pulls the additive score's to both
@@ -112,9 +112,17 @@ class Panels:
             BN=side,
             DV=power_of_two(self.f),
             DROP=beside.flags["DROP"],
+            PRECISION=self._precision(),
             num_stages=1,
             **FUSED,
         )
+
+    def _is_fine(self) -> bool:
+        return self.n * self.m <= FINE
+
+    def _precision(self) -> str:
+        """Of products with values: all digits, or 22 bits and twice as fast."""
+        return EXACT if self._is_fine() else "tf32x3"
 
     def _tally(self, weights: Tensor, likes: Tensor, sums: Tensor, area: tuple[int, ...]) -> None:
         entries, e_first, i_first, i_count, _, j_count = area
@@ -249,16 +257,18 @@ class Panels:
 
     def _spread(self, weights: Tensor, dv: Tensor, area: tuple[int, ...]) -> None:
         """The weights to the values."""
-        parts = triton.cdiv(area[3], SPREAD)
-        self.on.kernels.spread[(area[0] * triton.cdiv(area[5], 64) * parts,)](
+        parts, fine, width = triton.cdiv(area[3], SPREAD), self._is_fine(), power_of_two(self.f)
+        side = max(16, min(64, 64 * 64 // width)) if fine else 64  # there are two sums then
+        self.on.kernels.spread[(area[0] * triton.cdiv(area[5], side) * parts,)](
             *(weights, self.dout, dv, self.n, self.m, self.f, parts, dv.shape[1], *area[1:]),
             ROWS=SPREAD,
             BM=32,
-            BN=64,
-            DV=power_of_two(self.f),
-            PRECISION=EXACT if self.n * self.m <= FINE else "tf32x3",
+            BN=side,
+            DV=width,
+            PRECISION=self._precision(),
+            FINE=fine,
             num_warps=4,
-            num_stages=1 if self.f > 128 and gpu.is_little(self.v.device) else 2,  # noqa: PLR2004
+            num_stages=1 if width > 128 and gpu.is_little(self.v.device) else 2,  # noqa: PLR2004
             **FUSED,
         )
 

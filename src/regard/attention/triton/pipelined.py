@@ -89,7 +89,7 @@ def coming(
     keys, values, at_k, at_v, t, count, start, a, b, m,
     BN: tl.constexpr, D: tl.constexpr, KEPT: tl.constexpr, EVEN: tl.constexpr,
 ):  # fmt: skip
-    """Begin to copy the keys that are needed two tiles later, and the values three."""
+    """Begin to copy the keys and the values that products take two tiles later."""
     if t + 2 < count:
         tile = nth(t + 2, start, a, b)
         copy(keys.index(t % 2), rows_at(at_k, tile, m, BN, D, KEPT, EVEN))

@@ -161,7 +161,7 @@ def block(
     tl.store(at_sums, total)
 
 
-@triton.jit(do_not_specialize=["zero", "e_first", "entries"])
+@triton.jit(do_not_specialize=["zero", "e_first", "i_count", "entries"])
 def pull(
     q, k, p0, kind, lo, hi, ds, dq, dk, sums, n, m, h, per_mask, heads, e_first, i_first, i_count,
     j_first, j_count, entries, zero,
