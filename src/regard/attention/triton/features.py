@@ -595,7 +595,9 @@ def spread(
             acc, rest = added(acc, rest, some)
         else:
             acc = product_added(tl.trans(pinned(p)), douts, acc, PRECISION)
-    total = acc.to(tl.float64) + rest.to(tl.float64)
+    total = acc.to(tl.float64)
+    if FINE:
+        total += rest.to(tl.float64)
     f = tl.arange(0, DV)
     at_out = dv_out + ((part * entries + local) * m + j_first + c)[:, None] * dv + f[None, :]
     inside = here[:, None] & (f < dv)[None, :]

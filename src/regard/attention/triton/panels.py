@@ -259,6 +259,7 @@ class Panels:
         """The weights to the values."""
         parts, fine, width = triton.cdiv(area[3], SPREAD), self._is_fine(), power_of_two(self.f)
         side = max(16, min(64, 64 * 64 // width)) if fine else 64  # there are two sums then
+        widest = 128 if gpu.is_little(self.v.device) else 256  # beyond, one tile has room
         self.on.kernels.spread[(area[0] * triton.cdiv(area[5], side) * parts,)](
             *(weights, self.dout, dv, self.n, self.m, self.f, parts, dv.shape[1], *area[1:]),
             ROWS=SPREAD,
@@ -268,7 +269,7 @@ class Panels:
             PRECISION=self._precision(),
             FINE=fine,
             num_warps=4,
-            num_stages=1 if width > 128 and gpu.is_little(self.v.device) else 2,  # noqa: PLR2004
+            num_stages=1 if width > widest else 2,
             **FUSED,
         )
 
