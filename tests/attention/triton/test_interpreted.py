@@ -63,6 +63,28 @@ def test_a_product_that_may_still_be_under_way_is_not_given():
         multiplied[(1,)](x, y, z, torch.empty(16, 16), EARLY=False, KEEP=True, MOST=1)
 
 
+@gl.jit
+def copied(x, out, MOST: tl.constexpr):
+    r = gl.arange(0, 16, None)
+    where = gl.allocate_shared_memory(tl.float32, [2, 16], None)
+    for i in tl.static_range(2):
+        gl.copy(where.index(i), x + i * 16 + r)
+        gl.commit()
+    gl.wait(MOST)
+    for i in tl.static_range(2):
+        tl.store(out + i * 16 + r, where.index(i).load(None))
+    gl.wait(0)
+
+
+@pytest.mark.filterwarnings("ignore:.*encountered:RuntimeWarning")
+@pytest.mark.parametrize("most", [0, 1, 2])
+def test_a_copy_is_not_there_before_it_is_waited_for(most):
+    x, out = given()[0][:2].contiguous(), torch.zeros(2, 16)
+    copied[(1,)](x, out, MOST=most)
+    assert torch.equal(out[: 2 - most], x[: 2 - most])  # the first groups first
+    assert out[2 - most :].isnan().all()
+
+
 NAMES = """
 from regard.attention.triton import interpreted, layouts, operands
 print(layouts.__all__ == interpreted.__all__, layouts.jit is interpreted.jit)

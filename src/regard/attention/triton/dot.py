@@ -54,7 +54,7 @@ class Tiles:
         return Tiles(max(self.bm // by, 16), max(self.bn // by, 16), self.warps, 1)
 
 
-# of what ``pipelined`` has left: a second launch has to find its own notes
+# ``matrix`` does again what ``pipelined`` has noted, block by block: in blocks of the same size
 PIPELINED = Tiles(hopper.QUERIES, hopper.KEYS, hopper.WARPS, 1)
 
 
@@ -198,7 +198,7 @@ def forward(call: Call, *, values: bool) -> tuple[Tensor, Tensor]:
         **_constants(call, t),
         LONG=long,
         VALUES=values,
-        first=hopper.forward(call, beside, q, out, lse) if pipelined else None,
+        first=hopper.forward(call, beside, out, lse) if pipelined else None,
     )
     return out, lse
 
@@ -269,7 +269,7 @@ def backward(
     dq = memory.fresh(batch, n, h, dtype=q.dtype, device=q.device)
     dk = memory.fresh(batch, m, h, dtype=q.dtype, device=q.device)
     dv = memory.fresh(batch, m, f, dtype=q.dtype, device=q.device)
-    theirs = (q, dout, norms, mean)
+    theirs = (dout, norms, mean)
     _twice(
         matrix.to_queries,
         grid[0],
@@ -293,7 +293,7 @@ def backward(
         **_constants(call, t),
         WIDE=exact,
         LONG=exact and n > shared.LONG,
-        first=hopper.to_keys(call, beside, theirs, columns, dk, dv) if pipelined else None,
+        first=hopper.to_keys(call, beside, (*theirs, columns), dk, dv) if pipelined else None,
     )
     if call.scale < 0:
         dq.neg_()

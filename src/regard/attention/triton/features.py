@@ -85,7 +85,7 @@ UP = tl.constexpr(2.0**20)
 # in three of tf32: in six of bfloat16 the average of the values would take twice as long
 EXACT = tl.constexpr("tf32x3")
 CHUNK = tl.constexpr(32)  # keys of a product of weights and values
-# none is compiled in: what it is follows from a length, and lengths have the same kernels
+# numbers that follow from a length: compiled in, they would make kernels for some lengths alone
 COUNTS = ["e_first", "i_count", "entries", "parts", "splits"]
 
 # <formula>

@@ -17,7 +17,7 @@ __all__ = ["KEYS", "QUERIES", "WARPS", "First", "aligned", "forward", "laid_out"
 __all__ += ["to_keys", "to_queries"]
 
 First = Callable[[Tensor], Any]  # launches a kernel that writes its notes there
-QUERIES, KEYS, WARPS = 64, 64, 4  # of a tile
+QUERIES, KEYS, WARPS = 64, 64, 4  # of a tile, which is square
 COLUMNS = 64  # of q, k and v
 MOST = 1 << 24  # queries, or keys, whose rows a stride of 32 bits reaches
 ALIGNED = 16  # bytes that are copied at a time
@@ -54,66 +54,48 @@ def aligned(x: Tensor) -> Tensor:
     return x if x.stride(0) == entry else x.as_strided(x.shape, (entry, x.shape[2], 1))
 
 
-def _constants(call: Call) -> dict[str, Any]:
-    return {
-        "BM": QUERIES,
-        "BN": KEYS,
-        "D": COLUMNS,
-        "WARPS": WARPS,
-        "num_warps": WARPS,
-        "SPANS": call.lo is not None,
-        "EVEN": not (call.n % QUERIES or call.m % KEYS),
-        **FUSED,
-    }
-
-
-def forward(call: Call, beside: Beside, q: Tensor, out: Tensor, lse: Tensor) -> First:
+def forward(call: Call, beside: Beside, out: Tensor, lse: Tensor) -> First:
     """Ready to write ``out`` and ``lse``."""
-    from regard.attention.triton import pipelined  # noqa: PLC0415 - not every Triton has Gluon
-
-    programs = q.shape[0] * -(-call.n // QUERIES)
-
-    def launch(notes: Tensor) -> Any:  # noqa: ANN401
-        return pipelined.forward[(programs, 1, 1)](
-            *(q, call.k, call.v, beside.lo, beside.hi, out, lse, notes),
-            *(call.n, call.m, call.scale * LOG2E, beside.per_mask),
-            **_constants(call),
-        )
-
-    return launch
+    return _ready("forward", call, call.n, beside, (), (out, lse), (call.scale * LOG2E,))
 
 
 def to_queries(call: Call, beside: Beside, given: tuple[Tensor, ...], dq: Tensor) -> First:
-    """Ready to write ``dq``; given: q, dout, norms and means."""
-    from regard.attention.triton import pipelined  # noqa: PLC0415
-
-    q, dout, norms, means = given
-    programs = q.shape[0] * -(-call.n // QUERIES)
-
-    def launch(notes: Tensor) -> Any:  # noqa: ANN401
-        return pipelined.to_queries[(programs, 1, 1)](
-            *(q, call.k, call.v, dout, beside.lo, beside.hi, norms, means, dq, notes),
-            *(call.n, call.m, call.scale * LOG2E, call.scale, beside.per_mask),
-            **_constants(call),
-        )
-
-    return launch
+    """Ready to write ``dq``; given: dout, norms and means."""
+    numbers = (call.scale * LOG2E, call.scale)
+    return _ready("to_queries", call, call.n, beside, given, (dq,), numbers)
 
 
-def to_keys(
-    call: Call, beside: Beside, given: tuple[Tensor, ...], found: Tensor, dk: Tensor, dv: Tensor
+def to_keys(call: Call, beside: Beside, given: tuple[Tensor, ...], dk: Tensor, dv: Tensor) -> First:
+    """Ready to write ``dk`` and ``dv``; given: as above, and which queries see each tile."""
+    numbers = (call.scale * LOG2E, call.scale)
+    return _ready("to_keys", call, call.m, beside, given, (dk, dv), numbers)
+
+
+def _ready(
+    name: str,
+    call: Call,
+    rows: int,
+    beside: Beside,
+    given: tuple[Tensor, ...],
+    written: tuple[Tensor, ...],
+    numbers: tuple[float, ...],
 ) -> First:
-    """Ready to write ``dk`` and ``dv``; found: which queries see each tile of keys."""
-    from regard.attention.triton import pipelined  # noqa: PLC0415
+    from regard.attention.triton import pipelined  # noqa: PLC0415 - not every Triton has Gluon
 
-    q, dout, norms, means = given
-    programs = q.shape[0] * -(-call.m // KEYS)
+    tensors = (call.q, call.k, call.v, beside.lo, beside.hi, *given, *written)
+    programs = call.q.shape[0] * -(-rows // QUERIES)
 
     def launch(notes: Tensor) -> Any:  # noqa: ANN401
-        return pipelined.to_keys[(programs, 1, 1)](
-            *(q, call.k, call.v, dout, beside.lo, beside.hi, norms, means, found, dk, dv, notes),
-            *(call.n, call.m, call.scale * LOG2E, call.scale, beside.per_mask),
-            **_constants(call),
+        return getattr(pipelined, name)[(programs, 1, 1)](
+            *(*tensors, notes, call.n, call.m, *numbers, beside.per_mask),
+            BM=QUERIES,
+            BN=KEYS,
+            D=COLUMNS,
+            WARPS=WARPS,
+            SPANS=call.lo is not None,
+            EVEN=not (call.n % QUERIES or call.m % KEYS),
+            num_warps=WARPS,
+            **FUSED,
         )
 
     return launch

@@ -3,8 +3,8 @@
 Layouts are nothing and shared memory is a variable, so a kernel is the same lines in both. A
 product is made as late as may be, when it is waited for, of what its memory holds by then: a kernel
 that overwrites a factor too early gets wrong numbers here, too, and one that takes a product which
-may still be under way is stopped. What this does not see: a fence or a barrier that is missing, and
-another group of warps that is behind.
+may still be under way is stopped. Where a copy goes to is NaN until it is waited for. What this
+does not see: a fence or a barrier that is missing, and another group of warps that is behind.
 """
 
 from __future__ import annotations
@@ -23,10 +23,13 @@ __all__ = [
     "SwizzledSharedLayout",
     "allocate_shared_memory",
     "arange",
+    "commit",
     "convert_layout",
+    "copy",
     "fence_async_shared",
     "full",
     "jit",
+    "wait",
     "warpgroup_mma",
     "warpgroup_mma_wait",
 ]
@@ -147,3 +150,27 @@ def warpgroup_mma_wait(
         assert not isinstance(x, Coming) or x.number <= done, "a product may still be under way"
     found = tuple(x.arrived() if isinstance(x, Coming) else x for x in deps)
     return found[0] if len(found) == 1 else found  # as Gluon's
+
+
+_open: list[tuple[Shared, tl.tensor]] = []
+_groups: list[list[tuple[Shared, tl.tensor]]] = []
+
+
+def copy(where: Shared, at: tl.tensor) -> None:
+    """Begin to copy from global memory."""
+    found = tl.load(at)
+    where.store(found.to(tl.float32) * float("nan"))
+    _open.append((where, found))
+
+
+def commit() -> None:
+    """What has begun since the last time is a group."""
+    _groups.append(_open.copy())
+    _open.clear()
+
+
+def wait(most: int) -> None:
+    """Until so many groups are on their way at most."""
+    while len(_groups) > int(most):
+        for where, found in _groups.pop(0):
+            where.store(found)

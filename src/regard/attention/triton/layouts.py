@@ -14,10 +14,13 @@ if os.environ.get("TRITON_INTERPRET") == "1":
         SwizzledSharedLayout,
         allocate_shared_memory,
         arange,
+        commit,
         convert_layout,
+        copy,
         fence_async_shared,
         full,
         jit,
+        wait,
         warpgroup_mma,
         warpgroup_mma_wait,
     )
@@ -35,11 +38,16 @@ else:
         convert_layout,
         full,
     )
+    from triton.experimental.gluon.language.nvidia.ampere import async_copy
     from triton.experimental.gluon.language.nvidia.hopper import (
         fence_async_shared,
         warpgroup_mma,
         warpgroup_mma_wait,
     )
+
+    # its name until Triton 3.8, and since
+    copy = getattr(async_copy, "async_load", None) or async_copy.async_copy_global_to_shared
+    commit, wait = async_copy.commit_group, async_copy.wait_group
 
 __all__ = [
     "BlockedLayout",
@@ -50,10 +58,13 @@ __all__ = [
     "SwizzledSharedLayout",
     "allocate_shared_memory",
     "arange",
+    "commit",
     "convert_layout",
+    "copy",
     "fence_async_shared",
     "full",
     "jit",
+    "wait",
     "warpgroup_mma",
     "warpgroup_mma_wait",
 ]

@@ -15,7 +15,6 @@ from __future__ import annotations
 import triton.language as tl
 
 from regard.attention.triton import layouts as gl
-from regard.attention.triton.copies import commit, copy, wait
 from regard.attention.triton.visible import nth_full, nth_masked, spans, tiles
 
 __all__ = ["forward", "to_keys", "to_queries"]
@@ -92,11 +91,11 @@ def coming(
     """Begin to copy the keys and the values that products take two tiles later."""
     if t + 2 < count:
         tile = nth(t + 2, start, a, b)
-        copy(keys.index(t % 2), rows_at(at_k, tile, m, BN, D, KEPT, EVEN))
+        gl.copy(keys.index(t % 2), rows_at(at_k, tile, m, BN, D, KEPT, EVEN))
     if t + 1 < count:
         tile = nth(t + 1, start, a, b)
-        copy(values.index((t + 1) % 3), rows_at(at_v, tile, m, BN, D, KEPT, EVEN))
-    commit()
+        gl.copy(values.index((t + 1) % 3), rows_at(at_v, tile, m, BN, D, KEPT, EVEN))
+    gl.commit()
 
 
 @gl.jit
@@ -106,7 +105,7 @@ def forward_step(
     OUT: tl.constexpr, KEPT: tl.constexpr, EVEN: tl.constexpr, MASKED: tl.constexpr,
 ):  # fmt: skip
     """The weights of the t-th tile; those of the one before meet their values meanwhile."""
-    wait(1)
+    gl.wait(1)
     gl.fence_async_shared()
     s = times(queries, keys.index(t % 2).permute((1, 0)), BM, BN, TILE)
     acc = gl.warpgroup_mma(p, values.index((t - 1) % 3), acc, is_async=True)
@@ -148,16 +147,16 @@ def forward(
         keys = gl.allocate_shared_memory(q.dtype.element_ty, [2, BN, D], SHARED)
         values = gl.allocate_shared_memory(q.dtype.element_ty, [3, BN, D], SHARED)
         tile = nth(0, start, a, b)
-        copy(queries, rows_at(q + entry * n * D, block, n, BM, D, KEPT, EVEN))
-        copy(keys.index(0), rows_at(at_k, tile, m, BN, D, KEPT, EVEN))
-        commit()
+        gl.copy(queries, rows_at(q + entry * n * D, block, n, BM, D, KEPT, EVEN))
+        gl.copy(keys.index(0), rows_at(at_k, tile, m, BN, D, KEPT, EVEN))
+        gl.commit()
         if count > 1:
             tile = nth(1, start, a, b)
-            copy(keys.index(1), rows_at(at_k, tile, m, BN, D, KEPT, EVEN))
+            gl.copy(keys.index(1), rows_at(at_k, tile, m, BN, D, KEPT, EVEN))
         tile = nth(0, start, a, b)
-        copy(values.index(0), rows_at(at_v, tile, m, BN, D, KEPT, EVEN))
-        commit()
-        wait(1)
+        gl.copy(values.index(0), rows_at(at_v, tile, m, BN, D, KEPT, EVEN))
+        gl.commit()
+        gl.wait(1)
         gl.fence_async_shared()
         s = times(queries, keys.index(0).permute((1, 0)), BM, BN, TILE)
         s = gl.warpgroup_mma_wait(0, deps=(s,))
@@ -178,7 +177,7 @@ def forward(
                     acc, p, top, total, queries, keys, values, at_k, at_v, first, last, t, count,
                     start, a, b, m, scale, BM, BN, D, TILE, OUT, KEPT, EVEN, True,
                 )  # fmt: skip
-        wait(0)
+        gl.wait(0)
         gl.fence_async_shared()
         acc = gl.warpgroup_mma(p, values.index((count - 1) % 3), acc, is_async=True)
         acc, p = gl.warpgroup_mma_wait(0, deps=(acc, p))
@@ -201,7 +200,7 @@ def query_step(
     OUT: tl.constexpr, KEPT: tl.constexpr, EVEN: tl.constexpr, MASKED: tl.constexpr,
 ):  # fmt: skip
     """The t-th tile of keys: what it adds to dq."""
-    wait(1)
+    gl.wait(1)
     gl.fence_async_shared()
     s = times(queries, keys.index(t % 3).permute((1, 0)), BM, BN, TILE)
     likes = times(douts, values.index(t % 3).permute((1, 0)), BM, BN, TILE)
@@ -209,9 +208,9 @@ def query_step(
     tl.debug_barrier()  # the products of the tile before are done: its memory is free
     if t + 2 < count:
         tile = nth(t + 2, start, a, b)
-        copy(keys.index((t + 2) % 3), rows_at(at_k, tile, m, BN, D, KEPT, EVEN))
-        copy(values.index((t + 2) % 3), rows_at(at_v, tile, m, BN, D, KEPT, EVEN))
-    commit()
+        gl.copy(keys.index((t + 2) % 3), rows_at(at_k, tile, m, BN, D, KEPT, EVEN))
+        gl.copy(values.index((t + 2) % 3), rows_at(at_v, tile, m, BN, D, KEPT, EVEN))
+    gl.commit()
     p = tl.exp2(tl.fma(s, scale, -norm[:, None]))
     if MASKED:
         j = nth(t, start, a, b) * BN + gl.arange(0, BN, gl.SliceLayout(0, TILE))
@@ -225,7 +224,7 @@ def query_step(
 
 @gl.jit(do_not_specialize=LENGTHS)
 def to_queries(
-    q, k, v, dout, lo, hi, norms, means, dq_out, notes, n, m, scale, factor, per_mask,
+    q, k, v, lo, hi, dout, norms, means, dq_out, notes, n, m, scale, factor, per_mask,
     BM: tl.constexpr, BN: tl.constexpr, D: tl.constexpr, WARPS: tl.constexpr, SPANS: tl.constexpr,
     EVEN: tl.constexpr,
 ):  # fmt: skip
@@ -253,18 +252,18 @@ def to_queries(
         douts = gl.allocate_shared_memory(q.dtype.element_ty, [BM, D], SHARED)
         keys = gl.allocate_shared_memory(q.dtype.element_ty, [3, BN, D], SHARED)
         values = gl.allocate_shared_memory(q.dtype.element_ty, [3, BN, D], SHARED)
-        copy(queries, rows_at(q + entry * n * D, block, n, BM, D, KEPT, EVEN))
-        copy(douts, rows_at(dout + entry * n * D, block, n, BM, D, KEPT, EVEN))
+        gl.copy(queries, rows_at(q + entry * n * D, block, n, BM, D, KEPT, EVEN))
+        gl.copy(douts, rows_at(dout + entry * n * D, block, n, BM, D, KEPT, EVEN))
         tile = nth(0, start, a, b)
-        copy(keys.index(0), rows_at(at_k, tile, m, BN, D, KEPT, EVEN))
-        copy(values.index(0), rows_at(at_v, tile, m, BN, D, KEPT, EVEN))
-        commit()
+        gl.copy(keys.index(0), rows_at(at_k, tile, m, BN, D, KEPT, EVEN))
+        gl.copy(values.index(0), rows_at(at_v, tile, m, BN, D, KEPT, EVEN))
+        gl.commit()
         if count > 1:
             tile = nth(1, start, a, b)
-            copy(keys.index(1), rows_at(at_k, tile, m, BN, D, KEPT, EVEN))
-            copy(values.index(1), rows_at(at_v, tile, m, BN, D, KEPT, EVEN))
-        commit()
-        wait(1)
+            gl.copy(keys.index(1), rows_at(at_k, tile, m, BN, D, KEPT, EVEN))
+            gl.copy(values.index(1), rows_at(at_v, tile, m, BN, D, KEPT, EVEN))
+        gl.commit()
+        gl.wait(1)
         gl.fence_async_shared()
         # a product with nothing: in the loop a sum is on its way, which one that is there is not
         slopes = halved(gl.full([BM, BN], 0.0, tl.float32, TILE), q, OUT)
@@ -280,7 +279,7 @@ def to_queries(
                     dq, slopes, queries, douts, keys, values, at_k, at_v, norm, mean, first, last,
                     t, count, start, a, b, m, scale, BM, BN, D, TILE, OUT, KEPT, EVEN, True,
                 )  # fmt: skip
-        wait(0)
+        gl.wait(0)
         dq, slopes = gl.warpgroup_mma_wait(0, deps=(dq, slopes))
         tl.store(where, (dq * factor).to(dq_out.dtype.element_ty), mask=at < n)
         wrong = tl.max(tl.max((dq - dq != 0.0).to(tl.int32), 1), 0)
@@ -297,13 +296,13 @@ def queries_coming(
     SPANS: tl.constexpr, EVEN: tl.constexpr,
 ):  # fmt: skip
     """Begin to copy a block of queries and what belongs to them."""
-    copy(queries.index(slot), rows_at(q, block, n, BM, D, KEPT, EVEN))
-    copy(douts.index(slot), rows_at(g, block, n, BM, D, KEPT, EVEN))
-    copy(norms.index(slot), numbers_at(norm, block, n, BM, LINE, EVEN))
-    copy(means.index(slot), numbers_at(mean, block, n, BM, LINE, EVEN))
+    gl.copy(queries.index(slot), rows_at(q, block, n, BM, D, KEPT, EVEN))
+    gl.copy(douts.index(slot), rows_at(g, block, n, BM, D, KEPT, EVEN))
+    gl.copy(norms.index(slot), numbers_at(norm, block, n, BM, LINE, EVEN))
+    gl.copy(means.index(slot), numbers_at(mean, block, n, BM, LINE, EVEN))
     if SPANS:
-        copy(los.index(slot), numbers_at(lo, block, n, BM, LINE, EVEN))
-        copy(his.index(slot), numbers_at(hi, block, n, BM, LINE, EVEN))
+        gl.copy(los.index(slot), numbers_at(lo, block, n, BM, LINE, EVEN))
+        gl.copy(his.index(slot), numbers_at(hi, block, n, BM, LINE, EVEN))
 
 
 @gl.jit
@@ -316,7 +315,7 @@ def key_step(
 ):  # fmt: skip
     """The t-th block of queries: what it adds to dk and dv."""
     ALONG: tl.constexpr = gl.SliceLayout(0, TILE)
-    wait(1)
+    gl.wait(1)
     gl.fence_async_shared()
     s = times(keys, queries.index(t % 3).permute((1, 0)), BN, BM, TILE)
     likes = times(values, douts.index(t % 3).permute((1, 0)), BN, BM, TILE)
@@ -327,7 +326,7 @@ def key_step(
             queries, douts, norms, means, los, his, q, g, norm, mean, lo, hi,
             nth(t + 2, begin, whole, broken), (t + 2) % 3, n, BM, D, KEPT, LINE, SPANS, EVEN,
         )  # fmt: skip
-    commit()
+    gl.commit()
     weight = tl.exp2(tl.fma(s, scale, -norms.index(t % 3).load(ALONG)[None, :]))
     if MASKED:
         i = nth(t, begin, whole, broken) * BM + gl.arange(0, BM, ALONG)
@@ -346,7 +345,7 @@ def key_step(
 
 @gl.jit(do_not_specialize=LENGTHS)
 def to_keys(
-    q, k, v, dout, lo, hi, norms, means, found, dk_out, dv_out, notes, n, m, scale, factor,
+    q, k, v, lo, hi, dout, norms, means, found, dk_out, dv_out, notes, n, m, scale, factor,
     per_mask, BM: tl.constexpr, BN: tl.constexpr, D: tl.constexpr, WARPS: tl.constexpr,
     SPANS: tl.constexpr, EVEN: tl.constexpr,
 ):  # fmt: skip
@@ -382,16 +381,16 @@ def to_keys(
         if SPANS:
             los = gl.allocate_shared_memory(tl.int32, [3, BM], ROW)
             his = gl.allocate_shared_memory(tl.int32, [3, BM], ROW)
-        copy(keys, rows_at(k + entry * m * D, tile, m, BN, D, KEPT, EVEN))
-        copy(values, rows_at(v + entry * m * D, tile, m, BN, D, KEPT, EVEN))
+        gl.copy(keys, rows_at(k + entry * m * D, tile, m, BN, D, KEPT, EVEN))
+        gl.copy(values, rows_at(v + entry * m * D, tile, m, BN, D, KEPT, EVEN))
         for t in tl.static_range(2):
             if t < count:
                 queries_coming(
                     queries, douts, the_norms, the_means, los, his, q, g, norm, mean, lo, hi,
                     nth(t, begin, whole, broken), t, n, BM, D, KEPT, LINE, SPANS, EVEN,
                 )  # fmt: skip
-            commit()
-        wait(1)
+            gl.commit()
+        gl.wait(1)
         gl.fence_async_shared()
         # products with nothing: in the loop a sum is on its way, which one that is there is not
         p = halved(gl.full([BN, BM], 0.0, tl.float32, TILE), q, OUT)
@@ -412,7 +411,7 @@ def to_keys(
                     q, g, norm, mean, lo, hi, rows, t, count, begin, whole, broken, n, m, scale, BM,
                     BN, D, TILE, OUT, KEPT, LINE, SPANS, EVEN, True,
                 )  # fmt: skip
-        wait(0)
+        gl.wait(0)
         dk, dv, p, slopes = gl.warpgroup_mma_wait(0, deps=(dk, dv, p, slopes))
         tl.store(dk_out + where, (dk * factor).to(dk_out.dtype.element_ty), mask=j < m)
         tl.store(dv_out + where, dv.to(dv_out.dtype.element_ty), mask=j < m)
