@@ -251,23 +251,35 @@ def test_values_near_the_largest_number_have_an_average(dtype, device, small_til
 # Which queries see a tile of keys ----------------------------------------------------
 
 
-@pytest.mark.parametrize("mask", ["lengths", "lengths-2d", "causal", "window", "both", "dense"])
+# of the last the first tile is whole for one block, and seen by those beside it
+SEEING = MASKS | {"wide": lambda b, n, m: Window(left=40, right=20)}
+
+
+@pytest.mark.parametrize("at_once", [2048, 32])
+@pytest.mark.parametrize(
+    "mask", ["lengths", "lengths-2d", "causal", "window", "both", "dense", "wide"]
+)
 @pytest.mark.parametrize(("n", "m"), [(1, 1), (33, 70), (70, 33), (64, 64)])
 def test_every_block_that_sees_a_tile_is_visited_and_whole_ones_are_whole(
-    mask, n, m, triton, device
+    mask, n, m, at_once, triton, monkeypatch, device
 ):
+    monkeypatch.setattr(triton.dot, "LOOKED_AT", at_once)
     q, k, v = (x.to(device) for x in qkv(2, n=n, m=m, d=2, v=2))
     from regard.attention.call import make_call
 
-    the_mask = on_device(MASKS[mask](2, n, m), device)
+    the_mask = on_device(SEEING[mask](2, n, m), device)
     call = make_call(q, k, v, Dot().form(q, k), the_mask)
     t = triton.dot.Tiles(16, 32, 4, 1)
     found = triton.dot._columns(call, triton.beside.beside_of(call), t).cpu()
     found = found.view(-1, -(-m // t.bn), 4)
-    seen = MASKS[mask](2, n, m).dense(n, m, batch=(2,))
+    seen = SEEING[mask](2, n, m).dense(n, m, batch=(2,))
     for b in range(2):
         for tile, (first, last, whole, broken) in enumerate(found[b % len(found)].tolist()):
             columns = seen[b, :, tile * t.bn : (tile + 1) * t.bn]
+            parts = [x for x in columns.split(t.bm) if len(x) == t.bm]
+            wholly = [block for block, part in enumerate(parts) if part.all()]
+            if wholly and mask not in {"both", "dense"}:  # of those each pair is looked at
+                assert whole == wholly[0]
             for block in range(-(-n // t.bm)):
                 part = columns[block * t.bm : (block + 1) * t.bm]
                 if part.any():
