@@ -356,14 +356,14 @@ numbers = [n for n in fn.arg_names if n.islower() and n not in pointers
            and n not in ("scale", "least", "keep_scale")]
 for few in (False, True):
     print("// ---")
-    sizes = dict(BM=16, BN=32, DV=16, MODE=1, ADDITIVE=False, KEYS_FIRST=few)
+    sizes = dict(BM=16, BN=32, DV=16, MODE=1, SUM=False, KEYS_FIRST=few)
     print(made(fn, pointers, numbers, flags | sizes)["ttir"])
-sizes = dict(BM=64, BN=64, DV=1, MODE=1, ADDITIVE=False, KEYS_FIRST=True)
+sizes = dict(BM=64, BN=64, DV=1, MODE=1, SUM=False, KEYS_FIRST=True)
 print("// ---")
 print(made(fn, pointers, numbers, dict.fromkeys(flags, False) | sizes, warps=2)["ptx"])
 fn = kernels(Additive.PHI).forward
 for careful in (False, True):
-    sizes = dict(BM=16, BN=32, DV=16, MODE=1, ADDITIVE=1 + careful, KEYS_FIRST=False)
+    sizes = dict(BM=16, BN=32, DV=16, MODE=1, SUM=1 + careful, KEYS_FIRST=False)
     print("// ---")
     print(made(fn, pointers, numbers, flags | sizes, warps=8)["ttir"])
 def assembled(text):
@@ -463,7 +463,7 @@ def told(fn, constants, **options):
 
 call = Call(torch.zeros(1, 1, 64), torch.zeros(1, 1, 64), torch.zeros(1, 1, 512))
 tile = operands.score_tile(call)
-sizes = dict(BM=tile["BM"], BN=tile["BN"], KEYS_FIRST=False, DV=512, MODE=1, ADDITIVE=0)
+sizes = dict(BM=tile["BM"], BN=tile["BN"], KEYS_FIRST=False, DV=512, MODE=1, SUM=0)
 off = dict.fromkeys("SPANS NOT_SELF DENSE TABLE DROP LONG".split(), False)
 more = {"maxnreg": tile["maxnreg"]} if "maxnreg" in tile else {}
 told(made_for.forward, sizes | off, warps=tile["num_warps"], num_stages=1, **more)

@@ -102,6 +102,7 @@ CHECKS = {
     ],
     "additive-wide": lambda: [(a_case(Additive(learned(12)), None, 17, 33, d=12), torch.float32)],
     "additive-few": lambda: [(a_case(Additive(learned(5)), BOTH, 17, 40), torch.float32)],
+    "features-few": lambda: [(a_case("gaussian", None, 17, 70), torch.float32)],
     "additive-deep": lambda: [(a_case(Additive(learned(40)), None, 17, 33, d=40), torch.float32)],
     "fours": lambda: [
         (
@@ -271,6 +272,17 @@ MUTANTS = {
     "a sum over the keys of a thread alone": (
         "tile", "tl.sum(tl.sum(x, 1), 2)", "tl.max(tl.sum(x, 1), 2)", "additive-wide",
     ),
+    "all but the last feature of few forgotten": (
+        "features", "s += phi(x.to(REAL)", "s = phi(x.to(REAL)", "features-few",
+    ),
+    "a total of few not rescaled": (
+        "features", "decay, p = exp2_of((top - unit) * LOG2E),", "decay, p = exp2_of(0.0 * unit),",
+        "features-few",
+    ),
+    "slopes of few without their sign": (
+        "features", "acc, lost = added(acc, lost, tl.sum(pulled(ds,",
+        "acc, lost = added(acc, lost, -tl.sum(pulled(ds,", "features-few",
+    ),
     "some features forgotten": ("additive", "s = s + part", "s = part", "additive-deep"),
     "some features forgotten, with care": (
         "additive", "s, rest = added(s, rest, part)", "s, rest = part, rest", "additive-careful",
@@ -429,8 +441,9 @@ def check(name, triton, monkeypatch, device):
     monkeypatch.setattr(triton.dot, "FEW", -1)  # half precision is not widened
     if name.startswith("pipelined"):
         monkeypatch.setattr(triton.dot, "_twice", once)
-    if name not in {"additive-few", "additive-careful"}:
-        monkeypatch.setattr(triton.operands, "FEW", -1)  # nor are slopes computed in float64
+    if not name.endswith("-few"):
+        monkeypatch.setattr(triton.operands, "FEW", -1)  # nor are scores computed in float64
+    if not name.endswith(("-few", "-careful")):
         monkeypatch.setattr(triton.operands, "CAREFUL", -1)  # or sums made with care
     if name in LONG:
         monkeypatch.setattr(triton.beside, "LONG", 8)

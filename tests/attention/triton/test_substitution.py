@@ -32,7 +32,7 @@ def substituted(triton, q, k, v, mask=None):
 
 
 @pytest.mark.parametrize("name", RANGES)
-def test_the_range_decides(name, triton, device):
+def test_the_range_decides(name, triton, device, many_pairs):
     on = substituted(triton, *inputs(name, device))
     assert on.kind.tolist() == [RANGES[name][2]]
 
@@ -92,7 +92,7 @@ def test_small_numbers_keep_their_digits(triton, device, many_pairs):
     np.testing.assert_allclose(on.q_rows[..., :6].cpu().numpy(), wanted, rtol=1.2e-7)
 
 
-def test_entries_choose_by_themselves(triton, device):
+def test_entries_choose_by_themselves(triton, device, many_pairs):
     # one after another, not the range of all
     found = [inputs(name, device) for name in RANGES]
     q, k, v = (torch.cat(x) for x in zip(*found, strict=True))
@@ -101,7 +101,7 @@ def test_entries_choose_by_themselves(triton, device):
 
 
 @pytest.mark.parametrize("garbage", [float("nan"), float("inf"), 1e4, 3e38])
-def test_garbage_that_nobody_sees_does_not_choose(garbage, triton, device):
+def test_garbage_that_nobody_sees_does_not_choose(garbage, triton, device, many_pairs):
     q, k, v = inputs("near", device)
     k[0, 20:] = garbage
     q[0, 9] = garbage

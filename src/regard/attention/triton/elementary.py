@@ -48,7 +48,8 @@ _INTERPRETED = os.environ.get("TRITON_INTERPRET") == "1"
 
 @triton.jit
 def tanh(x):
-    """To a few units in the last place: near 0 by the polynomial of the Cephes library."""
+    """Of float32, to a few units in the last place: near 0 by the polynomial of Cephes."""
+    x = x.to(tl.float32)
     size = tl.abs(x)
     z = x * x
     near = -5.70498872745e-3 * z + 2.06390887954e-2
@@ -63,7 +64,8 @@ def tanh(x):
 
 @triton.jit
 def tanh_slope(x):
-    """1 - tanh^2, without the cancellation."""
+    """1 - tanh^2 in float32, without the cancellation."""
+    x = x.to(tl.float32)
     z = tl.exp(-2.0 * tl.abs(x))
     return 4.0 * z / ((1.0 + z) * (1.0 + z))
 

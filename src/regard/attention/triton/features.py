@@ -14,7 +14,8 @@ through phi with the *features* across the threads, so that no sum leaves its th
 [entries, rows, keys] and bounded, whatever n and m are.
 
 Sums over features are made a few at a time and then of these, so that roundings do not pile up;
-sums over pairs likewise, the second step in float64.
+sums over pairs likewise, the second step in float64. Where pairs are few, roundings do not average
+out: their scores, and what the slopes of these send, are computed in float64.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ import triton.language as tl
 
 from regard.attention.triton.additive import additive_tile
 from regard.attention.triton.elementary import (  # noqa: F401 - for formulas
+    PRODUCTS,
     added,
     exp2_of,
     larger,
@@ -84,6 +86,7 @@ DOWN = tl.constexpr(2.0**-20)  # of weights, so that a sum over values near the 
 UP = tl.constexpr(2.0**20)
 # in three of tf32: in six of bfloat16 the average of the values would take twice as long
 EXACT = tl.constexpr("tf32x3")
+EXACTEST = tl.constexpr(PRODUCTS)
 CHUNK = tl.constexpr(32)  # keys of a product of weights and values
 # numbers that follow from a length: compiled in, they would make kernels for some lengths alone
 COUNTS = ["e_first", "i_count", "entries", "parts", "splits"]
@@ -123,17 +126,19 @@ def phi_p1(q, k, p0, p1):
 @triton.jit
 def score_tile(
     q, k, p0, p1, kind, i0, j0, wide_n, wide_m, h,
-    BM: tl.constexpr, BN: tl.constexpr, F: tl.constexpr, ADDITIVE: tl.constexpr,
+    BM: tl.constexpr, BN: tl.constexpr, F: tl.constexpr, SUM: tl.constexpr,
 ):  # fmt: skip
     """The sum over features of phi, for a tile; rows of q and k are filled up to whole tiles.
 
-    ADDITIVE: 0 for any formula, 1 for the additive score, 2 for that with care, 3 where ``fours``
-    takes the entries that it can.
+    SUM: 0 for any formula, 1 for the additive score, 2 for that with care, 3 where ``fours``
+    takes the entries that it can; 4 for any formula where pairs are few, in float64.
     """
     at_q, at_k = at_rows(q + i0, BM, F), at_keys(k + j0, BN, F)
     s = no_scores(BM, BN, F)
-    if ADDITIVE:
-        s = additive_tile(s, at_q, at_k, p0, kind, wide_n, wide_m, h, F, ADDITIVE == 2)
+    if SUM == 4:
+        s = summed_of_few(s, at_q, at_k, p0, p1, wide_n, wide_m, h, F)
+    elif SUM:
+        s = additive_tile(s, at_q, at_k, p0, kind, wide_n, wide_m, h, F, SUM == 2)
     else:
         s = summed(s, at_q, at_k, p0, p1, wide_n, wide_m, h, F)
     return s
@@ -143,6 +148,20 @@ def score_tile(
 def one_feature(at_q, at_k, p0, p1, F: tl.constexpr):
     """phi of one feature, for a tile."""
     return phi(row_numbers(at_q, F), key_numbers(at_k, F), tl.load(p0), tl.load(p1))
+
+
+@triton.jit
+def summed_of_few(s, q, k, p0, p1, wide_n, wide_m, h, F: tl.constexpr):
+    """s and the sum over the features of phi, in float64; but where an edge is found by numbers
+    that were float32, it is found in float32: a distance just as far as a kernel reaches."""
+    REAL: tl.constexpr = tl.float32 if EDGED else tl.float64
+    s = s.to(tl.float64)
+    for f in range(h):
+        at = tl.cast(f, tl.int64)
+        x, y = row_numbers(q + at * wide_n, F), key_numbers(k + at * wide_m, F)
+        a, b = tl.load(p0 + f), tl.load(p1 + f)
+        s += phi(x.to(REAL), y.to(REAL), a.to(REAL), b.to(REAL)).to(tl.float64)
+    return s
 
 
 @triton.jit
@@ -165,30 +184,40 @@ def summed(s, q, k, p0, p1, wide_n, wide_m, h, F: tl.constexpr):
 
 
 @triton.jit
+def comparable(s, FEW: tl.constexpr):
+    """A score beyond float32 still has to compare; float64 holds those of FEW."""
+    if FEW:
+        return s
+    else:
+        return tl.minimum(pinned(s), 3.0e38, propagate_nan=tl.PropagateNan.ALL)
+
+
+@triton.jit
 def forward_tile(
     acc, total, top, scratch, q, k, v, p0, p1, kind, table, dense, i0, rows, first, last, low, high,
     n, m, wide_n, wide_m, h, dv, svm, svd, sdn, sdm, scale, least, keep_scale, tile,
     BM: tl.constexpr, BN: tl.constexpr, DV: tl.constexpr, MASKED: tl.constexpr,
     NOT_SELF: tl.constexpr, DENSE: tl.constexpr, TABLE: tl.constexpr, DROP: tl.constexpr,
-    LONG: tl.constexpr, MODE: tl.constexpr, ADDITIVE: tl.constexpr, F: tl.constexpr,
+    LONG: tl.constexpr, MODE: tl.constexpr, SUM: tl.constexpr, F: tl.constexpr,
 ):  # fmt: skip
     j = tile * BN + keys_within(BN, F)
     i, jj = of_rows(rows, F), of_keys(j, F)
     s = score_tile(
-        q, k, p0, p1, kind, i0, tile * BN, wide_n, wide_m, h, BM, BN, F, ADDITIVE
+        q, k, p0, p1, kind, i0, tile * BN, wide_n, wide_m, h, BM, BN, F, SUM
     ) * scale  # fmt: skip
     if TABLE:
         s += of_distance(table, i, jj, n, of_rows(rows < n, F) & of_keys(j < m, F))
-    # a score beyond float32 still has to compare
-    s = tl.minimum(pinned(s), 3.0e38, propagate_nan=tl.PropagateNan.ALL)
+    s = comparable(s, SUM == 4)
     if MASKED:
         seen = visible(i, jj, of_rows(first, F), of_rows(last, F), dense, sdn, sdm, NOT_SELF, DENSE)
         s = tl.where(seen, s, float("-inf"))
     new = tl.maximum(top, most_over_keys(s, F))
     unit = tl.where(new == float("-inf"), 0.0, new)  # nothing seen yet: -inf - -inf is NaN
     # subtracted first and then brought to base 2: what is left has lost no digits to its size
-    decay = tl.exp2((top - unit) * LOG2E)
-    p = tl.exp2((s - of_rows(unit, F)) * LOG2E)
+    if SUM == 4:
+        decay, p = exp2_of((top - unit) * LOG2E), exp2_of((s - of_rows(unit, F)) * LOG2E)
+    else:
+        decay, p = tl.exp2((top - unit) * LOG2E), tl.exp2((s - of_rows(unit, F)) * LOG2E)
     if MODE == 2:  # entropy: the mean of the distance from the top
         below = tl.where(p > 0.0, s - of_rows(unit, F), 0.0)
         fall = tl.where(top == float("-inf"), 0.0, top - unit)
@@ -242,7 +271,7 @@ def forward_tile(
                 if LONG:
                     acc += product(piece, values, EXACT).to(tl.float64)
                 else:
-                    acc = product_added(piece, values, acc, EXACT)
+                    acc = product_added(piece, values, acc, EXACTEST if SUM == 4 else EXACT)
     return acc, total, new
 
 
@@ -253,7 +282,7 @@ def forward(
     scale, least, keep_scale,
     BM: tl.constexpr, BN: tl.constexpr, DV: tl.constexpr, SPANS: tl.constexpr,
     NOT_SELF: tl.constexpr, DENSE: tl.constexpr, TABLE: tl.constexpr, DROP: tl.constexpr,
-    LONG: tl.constexpr, MODE: tl.constexpr, ADDITIVE: tl.constexpr, KEYS_FIRST: tl.constexpr,
+    LONG: tl.constexpr, MODE: tl.constexpr, SUM: tl.constexpr, KEYS_FIRST: tl.constexpr,
 ):  # fmt: skip
     """lse [B, n] (natural, float64); MODE 1: and out [B, n, dv]; MODE 2: and the entropy [B, n]."""
     F: tl.constexpr = KEYS_FIRST
@@ -267,7 +296,7 @@ def forward(
     rows = i0 + rows_within(BM, F)
     first, last = spans(lo + of_mask * n, hi + of_mask * n, rows, n, m, SPANS)
     the_kind = tl.load(kind + entry)
-    if ADDITIVE == 3:
+    if SUM == 3:
         if the_kind == 3:  # another kernel's
             return
     low, high = rows.to(tl.uint32), rows.to(tl.uint32)
@@ -275,7 +304,7 @@ def forward(
         low, high = row_words(tl.load(seed), entry * n + rows)
     nothing = tl.zeros_like(rows)
     total = nothing.to(tl.float64 if LONG else tl.float32)
-    top = nothing.to(tl.float32) + float("-inf")
+    top = nothing.to(tl.float64 if SUM == 4 else tl.float32) + float("-inf")
     if MODE == 1 and DV > 1:
         acc = tl.zeros([BM, DV], tl.float64 if LONG else tl.float32)
     else:
@@ -290,7 +319,7 @@ def forward(
             at_p0, at_p1, the_kind, the_table, the_dense, i0, rows, first, last, low, high, n, m,
             wide_n, wide_m, h, dv, svm, svd, sdn, sdm, scale,
             least, keep_scale, nth_full(t, a, d0, d1), BM, BN, DV, False, NOT_SELF, DENSE, TABLE,
-            DROP, LONG, MODE, ADDITIVE, F,
+            DROP, LONG, MODE, SUM, F,
         )  # fmt: skip
     for t in range((a - start) + (d1 - d0) + (stop - b)):
         acc, total, top = forward_tile(
@@ -298,7 +327,7 @@ def forward(
             at_p0, at_p1, the_kind, the_table, the_dense, i0, rows, first, last, low, high, n, m,
             wide_n, wide_m, h, dv, svm, svd, sdn, sdm, scale,
             least, keep_scale, nth_masked(t, start, a, b, d0, d1), BM, BN, DV, True, NOT_SELF,
-            DENSE, TABLE, DROP, LONG, MODE, ADDITIVE, F,
+            DENSE, TABLE, DROP, LONG, MODE, SUM, F,
         )  # fmt: skip
     there = rows < n
     none = total == 0.0
@@ -329,7 +358,7 @@ def weigh(
     sdb, sdn, sdm, n, m, wide_n, wide_m, h, per_mask, per_dense, tables, heads, scale,
     e_first, i_first, i_count, j_first, j_count,
     BM: tl.constexpr, BN: tl.constexpr, SPANS: tl.constexpr, NOT_SELF: tl.constexpr,
-    DENSE: tl.constexpr, TABLE: tl.constexpr, ADDITIVE: tl.constexpr, KEYS_FIRST: tl.constexpr,
+    DENSE: tl.constexpr, TABLE: tl.constexpr, SUM: tl.constexpr, KEYS_FIRST: tl.constexpr,
 ):  # fmt: skip
     """A panel [entries, rows, keys] of weights."""
     F: tl.constexpr = KEYS_FIRST
@@ -339,7 +368,7 @@ def weigh(
     rest = tl.program_id(0) % (blocks * wide)
     r0, c0 = (rest // wide) * BM, (rest % wide) * BN
     the_kind = tl.load(kind + entry)
-    if ADDITIVE == 3:
+    if SUM == 3:
         if the_kind == 3:  # another kernel's
             return
     of_mask = entry // per_mask
@@ -362,11 +391,11 @@ def weigh(
         s = score_tile(
             q + entry * wide_n * h, k + entry * wide_m * h, p0 + (entry % heads) * h,
             p1 + (entry % heads) * h, the_kind, i_first + r0, j_first + c0, wide_n,
-            wide_m, h, BM, BN, F, ADDITIVE,
+            wide_m, h, BM, BN, F, SUM,
         ) * scale  # fmt: skip
         if TABLE:
             s += of_distance(table + (entry % tables) * (n + m - 1), i, jj, n, inside)
-        s = tl.minimum(pinned(s), 3.0e38, propagate_nan=tl.PropagateNan.ALL)
+        s = comparable(s, SUM == 4)
         seen = inside & visible(
             i, jj, of_rows(low, F), of_rows(high, F), dense + (entry // per_dense) * sdb, sdn,
             sdm, NOT_SELF, DENSE,
@@ -467,13 +496,15 @@ def pulled(ds, slope):
 def pull_rows(
     q, k, p0, p1, lo, hi, slopes, dq, sums0, sums1, n, m, h, per_mask, heads, e_first, i_first,
     i_count, j_first, j_count, entries, splits,
-    SPANS: tl.constexpr, BI: tl.constexpr, BJ: tl.constexpr, BH: tl.constexpr,
+    SPANS: tl.constexpr, FEW: tl.constexpr, BI: tl.constexpr, BJ: tl.constexpr, BH: tl.constexpr,
     TO_P0: tl.constexpr, TO_P1: tl.constexpr,
 ):  # fmt: skip
     """dq[split, entry, i, f] = sum over some of the panel's keys of ds * dphi/dq; parameters' too.
 
-    q and k here are [B, n, h] and [B, m, h]. A tile is [BI, BJ, BH], the features across threads.
+    q and k here are [B, n, h] and [B, m, h]. A tile is [BI, BJ, BH], the features across threads;
+    FEW: in float64.
     """
+    REAL: tl.constexpr = tl.float64 if FEW and not EDGED else tl.float32
     blocks = tl.cdiv(i_count, BI)
     wide = tl.cdiv(h, BH)
     f = (tl.program_id(0) % wide) * BH + tl.arange(0, BH)
@@ -485,10 +516,11 @@ def pull_rows(
     here = f < h
     there = (r < i_count)[:, None] & here[None, :]
     x = tl.load(q + (entry * n + i_first + r)[:, None] * h + f[None, :], mask=there, other=0.0)
-    x = x[:, None, :]
+    x = x.to(REAL)[:, None, :]
     a = tl.load(p0 + (entry % heads) * h + f, mask=here, other=0.0)[None, None, :]
     b = tl.load(p1 + (entry % heads) * h + f, mask=here, other=0.0)[None, None, :]
-    nothing = tl.zeros([BI, BH], tl.float32)
+    a, b = a.to(REAL), b.to(REAL)
+    nothing = tl.zeros([BI, BH], REAL)
     acc, rest = nothing, nothing
     to_p0, rest_p0, to_p1, rest_p1 = nothing, nothing, nothing, nothing
     of_mask = entry // per_mask
@@ -506,7 +538,7 @@ def pull_rows(
         ds = tl.load(at_ds, mask=live, other=0.0)[:, :, None]
         keys = (c < j_count)[:, None] & here[None, :]
         at_k = k + (entry * m + j_first + c)[:, None] * h + f[None, :]
-        y = tl.load(at_k, mask=keys, other=0.0)[None, :, :]
+        y = tl.load(at_k, mask=keys, other=0.0).to(REAL)[None, :, :]
         acc, rest = added(acc, rest, tl.sum(pulled(ds, phi_q(x, y, a, b)), 1))
         if TO_P0:
             to_p0, rest_p0 = added(to_p0, rest_p0, tl.sum(pulled(ds, phi_p0(x, y, a, b)), 1))
@@ -527,9 +559,10 @@ def pull_rows(
 def pull_keys(
     q, k, p0, p1, lo, hi, slopes, dk, n, m, h, per_mask, heads, e_first, i_first, i_count,
     j_first, j_count,
-    SPANS: tl.constexpr, BI: tl.constexpr, BJ: tl.constexpr, BH: tl.constexpr,
+    SPANS: tl.constexpr, FEW: tl.constexpr, BI: tl.constexpr, BJ: tl.constexpr, BH: tl.constexpr,
 ):  # fmt: skip
     """dk[j, f] += sum over the panel's rows of ds * dphi/dk, in float64 across panels."""
+    REAL: tl.constexpr = tl.float64 if FEW and not EDGED else tl.float32
     blocks = tl.cdiv(j_count, BJ)
     wide = tl.cdiv(h, BH)
     local = (tl.program_id(0) // (blocks * wide)).to(tl.int64)
@@ -540,11 +573,11 @@ def pull_keys(
     here = f < h
     there = (c < j_count)[:, None] & here[None, :]
     y = tl.load(k + (entry * m + j_first + c)[:, None] * h + f[None, :], mask=there, other=0.0)
-    y = y[None, :, :]
+    y = y.to(REAL)[None, :, :]
     a = tl.load(p0 + (entry % heads) * h + f, mask=here, other=0.0)[None, None, :]
     b = tl.load(p1 + (entry % heads) * h + f, mask=here, other=0.0)[None, None, :]
-    acc = tl.zeros([BJ, BH], tl.float32)
-    lost = tl.zeros([BJ, BH], tl.float32)
+    a, b = a.to(REAL), b.to(REAL)
+    acc, lost = tl.zeros([BJ, BH], REAL), tl.zeros([BJ, BH], REAL)
     j0 = j_first + (rest // wide) * BJ
     of_mask = entry // per_mask
     for r0 in range(0, i_count, BI):
@@ -560,7 +593,7 @@ def pull_keys(
             ds = tl.load(at_ds, mask=live, other=0.0)[:, :, None]
             rows = (r < i_count)[:, None] & here[None, :]
             at_q = q + (entry * n + i_first + r)[:, None] * h + f[None, :]
-            x = tl.load(at_q, mask=rows, other=0.0)[:, None, :]
+            x = tl.load(at_q, mask=rows, other=0.0).to(REAL)[:, None, :]
             acc, lost = added(acc, lost, tl.sum(pulled(ds, phi_k(x, y, a, b)), 0))
     at = dk + (local * m + j_first + c)[:, None] * h + f[None, :]
     tl.store(at, tl.load(at, mask=there, other=0.0) + (acc + lost), mask=there)

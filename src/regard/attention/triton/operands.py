@@ -23,7 +23,8 @@ __all__ = ["FEATURES", "Operands", "operands_of", "score_tile"]
 
 FEATURES = 8  # up to here there are few: see ``features``
 LARGEST = 128  # side of a tile: a panel may start anywhere
-FEW = 1 << 15  # pairs of an entry times features: roundings of so few do not average out
+# pairs of an entry times features: roundings of so few do not average out
+FEW = 1 << 16
 CAREFUL = 1 << 18  # pairs of an entry: where there are more, the largest of their errors is no luck
 WIDE = 64  # features: of fewer, what ``fours`` cuts off shows
 SHORT = 64  # queries, or keys: of so few, half a tile of ``fours`` or more would be nothing
@@ -50,7 +51,7 @@ class Operands:
     kind: Tensor  # [B]: how tanh was substituted
     heads: int
     additive: bool
-    few: bool  # then rows of the additive score are q and k as they are
+    few: bool  # pairs; then scores and slopes are computed in float64, and q and k are as they are
     careful: bool  # then its sums are made with care
     fours: bool  # then entries that can be are left to ``fours``
 
@@ -61,12 +62,14 @@ class Operands:
 
     @property
     def h(self) -> int:
-        """How many features, of the additive score filled up to a multiple of four."""
+        """How many features; of the additive score, if pairs are many, a multiple of four."""
         return self.q.shape[1]
 
     @property
     def score_kind(self) -> int:
         """Which sum a tile of scores is: see ``score_tile`` in ``features``."""
+        if self.few:
+            return 4
         if not self.additive:
             return 0
         return 2 if self.careful else 3 if self.fours else 1
@@ -89,16 +92,24 @@ def operands_of(call: Call, *, rows: bool) -> Operands:
     p0, p1 = (p.repeat(heads // p.shape[0], 1) for p in (p0, p1))
     q, k = call.q.detach().float(), call.k.detach().float()
     kind = torch.zeros(batch, dtype=torch.int32, device=q.device)
-    if is_additive and h:
-        p0, p1 = (torch.nn.functional.pad(p, (0, _whole_fours(h) - h)) for p in (p0, p1))
+    few = _is_few(call)
+    if is_additive and h and not few:
+        p0, p1 = (_widened(p, _whole_fours(h)) for p in (p0, p1))
         by_feature, by_row, kind = _substituted(call, q, k, p0, rows=rows)
     else:
-        by_row = (q.contiguous(), k.contiguous()) if rows else (q, k)
-        by_feature = (_by_feature(q), _by_feature(k))
+        by_feature, by_row = (_by_feature(q), _by_feature(k)), (q, k)
+        if rows:
+            width = _row_width(h) if is_additive else h
+            by_row = (_widened(q, width).contiguous(), _widened(k, width).contiguous())
     return Operands(
         *(kernels(call.phi), *by_feature, *by_row, p0, p1, kind, heads),
-        *(is_additive, _is_few(call), _is_careful(call), is_additive and _may_go_by_fours(call)),
+        *(is_additive, few, _is_careful(call), is_additive and _may_go_by_fours(call)),
     )
+
+
+def _widened(x: Tensor, width: int) -> Tensor:
+    """With zeros for the features that it does not have."""
+    return torch.nn.functional.pad(x, (0, width - x.shape[-1]))
 
 
 def _whole_fours(h: int) -> int:
@@ -107,7 +118,7 @@ def _whole_fours(h: int) -> int:
 
 
 def _is_few(call: Call) -> bool:
-    return call.n * call.m * call.q.shape[2] <= FEW
+    return call.m <= LONG and call.n * call.m * max(call.q.shape[2], 1) <= FEW
 
 
 def _is_careful(call: Call) -> bool:
@@ -183,22 +194,18 @@ def _substituted(
         **FUSED,
     )
     by_feature, by_row = [], []
-    few = _is_few(call)
     for x, sign, who in ((q, 1.0, seen[0]), (k, -1.0, seen[1])):
         size = x.shape[1]
         feature = memory.fresh(batch, wide, _filled(size), dtype=torch.float32, device=q.device)
-        if not rows:
-            row = x
-        elif few:
-            row = torch.nn.functional.pad(x, (0, width - h))
-        else:
+        row = x
+        if rows:
             row = memory.fresh(batch, size, width, dtype=torch.float32, device=q.device)
         substitution.transform[(batch * triton.cdiv(size, 32),)](
             *(x, x if who is None else who, kind, centre, feature, row, size, _filled(size)),
             *(h, wide, width, sign),
             ROWS=32,
             BH=power_of_two(width if rows else wide, 2),
-            TWICE=rows and not few,
+            TWICE=rows,
             SEEN=who is not None,
             **FUSED,
         )
@@ -209,7 +216,12 @@ def _substituted(
 
 def score_tile(call: Call) -> dict[str, Any]:
     """A tile of scores: few features, queries across threads; many, keys. See ``features``."""
-    if call.q.shape[2] <= FEATURES:
+    narrow = call.q.shape[2] <= FEATURES
+    if _is_few(call):  # of float64, which takes twice the room
+        warps = 1 if narrow else tile.WARPS.value
+        side = 32 if narrow else 16
+        return {"BM": side, "BN": 32, "KEYS_FIRST": narrow, "num_warps": warps, "num_stages": 1}
+    if narrow:
         return {"BM": 64, "BN": 64, "KEYS_FIRST": True, "num_warps": 2, "num_stages": 1}
     many = {"KEYS_FIRST": False, "num_warps": tile.WARPS.value, "num_stages": 1}
     if power_of_two(call.v.shape[2]) <= FITTING:

@@ -70,7 +70,7 @@ class Panels:
             *(e_first, i_first, i_count, j_first, j_count),
             **flags,
             **tile,
-            ADDITIVE=on.score_kind,
+            SUM=on.score_kind,
             **FUSED,
         )
 
@@ -356,7 +356,8 @@ class Panels:
         dq = memory.fresh(splits, es, rs, h, dtype=torch.float32, device=device)
         ends = (self.n, self.m, h, beside.per_mask, on.heads, e0, i0, rs, j0, cs)
         given = (on.q_rows, on.k_rows, on.p0, on.p1, beside.lo, beside.hi, slopes)
-        shared = {"BH": bh, "SPANS": beside.flags["SPANS"], "num_warps": bh // 32, **FUSED}
+        shared = {"SPANS": beside.flags["SPANS"], "FEW": on.few, "BH": bh, "num_warps": bh // 32}
+        shared |= FUSED
         on.kernels.pull_rows[(es * blocks * splits * wide,)](
             *(*given, dq, *sums, *ends, es, splits),
             BI=BI,

@@ -43,7 +43,7 @@ def forward(call: Call, *, values: bool, entropy: bool = False) -> tuple[Tensor,
         DV=1 if width == 1 else power_of_two(f),
         LONG=m > shared.LONG,
         MODE=mode,
-        ADDITIVE=on.score_kind,
+        SUM=on.score_kind,
         **FUSED,
     )
     return out, lse
