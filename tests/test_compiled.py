@@ -40,6 +40,14 @@ def test_smaller_gpus_are_given_smaller_tiles_and_no_rows_that_are_too_wide():
     assert of_gradients(89) == (64, 1)
 
 
+def test_what_is_done_again_copies_nothing_ahead():
+    # Triton 3.6 copied keys over those that a product was still reading: see ``dot.UNHURRIED``
+    launches = compiled.recorded(90, (64,))
+    again = [x for x in launches if x["fixed"].get("CAREFUL") and x["module"].endswith("matrix")]
+    assert {x["name"] for x in again} == {"forward", "to_queries", "to_keys"}
+    assert {x["options"]["num_stages"] for x in again} == {1}
+
+
 def run(tmp_path, launches, room):
     """What the other process says of some launches, where there is so much shared memory."""
     file = tmp_path / "launches.json"
