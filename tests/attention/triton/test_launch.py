@@ -237,8 +237,9 @@ class Kernel:
     def __getitem__(self, grid):
         return self.launch
 
-    def launch(self, q, notes, n, *, BM, CAREFUL, num_warps):
+    def launch(self, q, notes, n, *, BM, CAREFUL, num_warps, num_stages):
         self.searches += 1
+        assert num_stages == (1 if CAREFUL else 3)
         key = (CAREFUL, q.dtype, n % 16 == 0)
         found = self.compiled.setdefault(key, Compiled(self.launched, key))
         found.launch(q, notes, n, BM, CAREFUL)
@@ -253,7 +254,7 @@ def test_the_second_launch_is_of_the_kernel_that_went_with_the_first(triton, dev
         for dtype, n in cases:
             kernel.searches = 0
             x = torch.zeros(1, dtype=dtype, device=device)
-            triton.dot._twice(kernel, 3, (x,), n, BM=16, num_warps=4)
+            triton.dot._twice(kernel, 3, (x,), n, BM=16, num_warps=4, num_stages=3)
             told = (dtype, n % 16 == 0, n)
             assert launched[-2:] == [(False, *told), (True, *told)]
             assert kernel.searches == (1 if again or n == 32 else 2)
@@ -321,7 +322,7 @@ from triton.compiler import ASTSource
 from regard.attention.triton import matrix, operands
 from regard.attention.triton.build import kernels
 from regard.attention.triton.fusion import FUSED
-from regard.scores import Additive, Gaussian
+from regard.scores import Additive, Boxcar, Gaussian
 
 
 def made(fn, pointers, numbers, constants, warps=4, language=ASTSource, arch=90, **options):
@@ -366,6 +367,10 @@ for careful in (False, True):
     sizes = dict(BM=16, BN=32, DV=16, MODE=1, SUM=1 + careful, KEYS_FIRST=False)
     print("// ---")
     print(made(fn, pointers, numbers, flags | sizes, warps=8)["ttir"])
+for phi in (Additive.PHI, Boxcar.PHI):
+    sizes = dict(BM=16, BN=32, DV=16, MODE=1, SUM=4, KEYS_FIRST=False)
+    print("// ---")
+    print(made(kernels(phi).forward, pointers, numbers, flags | sizes, warps=8)["ttir"])
 def assembled(text):
     # what the assembler has to say, as comments
     with tempfile.TemporaryDirectory() as folder:
@@ -412,7 +417,8 @@ def compiled():
     return compiled_by(SOME)
 
 
-PARTS = {"matrix": 0, "features": 1, "few-features": 2, "fours": 6, "fours-weigh": 8}
+PARTS = {"matrix": 0, "features": 1, "few-features": 2, "few-pairs": 6}
+PARTS |= {"fours": 8, "fours-weigh": 10}
 
 
 def part(compiled, name):
@@ -442,6 +448,12 @@ def test_offsets_are_64_bits_wide(name, compiled):
 @pytest.mark.parametrize("which", [4, 5], ids=["usual", "careful"])
 def test_sums_of_tanh_compile(which, compiled):
     assert "rcp.approx" in compiled[which]  # and take reciprocals, no divisions
+
+
+@pytest.mark.parametrize("which", [6, 7], ids=["smooth", "with an edge"])
+def test_sums_of_few_pairs_compile(which, compiled):
+    assert "tensor<2x1x8x32xf64" in compiled[which]
+    assert "tensor<2x1x8x32xf64" not in compiled[4]
 
 
 EVERYWHERE = """

@@ -273,7 +273,7 @@ MUTANTS = {
         "tile", "tl.sum(tl.sum(x, 1), 2)", "tl.max(tl.sum(x, 1), 2)", "additive-wide",
     ),
     "all but the last feature of few forgotten": (
-        "features", "s += phi(x.to(REAL)", "s = phi(x.to(REAL)", "features-few",
+        "features", "s += one_feature(", "s = one_feature(", "features-few",
     ),
     "a total of few not rescaled": (
         "features", "decay, p = exp2_of((top - unit) * LOG2E),", "decay, p = exp2_of(0.0 * unit),",

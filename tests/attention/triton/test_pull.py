@@ -38,6 +38,15 @@ def test_whole_blocks_agree(few, triton, monkeypatch, device, small_tiles, kerne
     case.agree("triton", torch.float32)
 
 
+@pytest.mark.parametrize("n", [1, 4, 5])
+@pytest.mark.parametrize("few", [True, False])
+def test_a_query_or_four(few, n, triton, monkeypatch, device, small_tiles, kernels_for_parameters):
+    if not few:
+        monkeypatch.setattr(triton.operands, "FEW", -1)
+    case = a_case(Additive(learned(6)), Lengths(torch.tensor([33, 60])), n, 70, d=6, device=device)
+    case.agree("triton", torch.float32)
+
+
 @pytest.mark.parametrize("width", [33, 130])
 def test_more_features_than_a_block_has_threads(
     width, device, small_tiles, many_pairs, kernels_for_parameters

@@ -136,50 +136,42 @@ def score_tile(
     at_q, at_k = at_rows(q + i0, BM, F), at_keys(k + j0, BN, F)
     s = no_scores(BM, BN, F)
     if SUM == 4:
-        s = summed_of_few(s, at_q, at_k, p0, p1, wide_n, wide_m, h, F)
+        s = summed(s, at_q, at_k, p0, p1, wide_n, wide_m, h, F, True)
     elif SUM:
         s = additive_tile(s, at_q, at_k, p0, kind, wide_n, wide_m, h, F, SUM == 2)
     else:
-        s = summed(s, at_q, at_k, p0, p1, wide_n, wide_m, h, F)
+        s = summed(s, at_q, at_k, p0, p1, wide_n, wide_m, h, F, False)
     return s
 
 
 @triton.jit
-def one_feature(at_q, at_k, p0, p1, F: tl.constexpr):
-    """phi of one feature, for a tile."""
-    return phi(row_numbers(at_q, F), key_numbers(at_k, F), tl.load(p0), tl.load(p1))
+def one_feature(at_q, at_k, p0, p1, F: tl.constexpr, FEW: tl.constexpr):
+    """phi of one feature, for a tile. An edge is found in float32, as numbers that were float32
+    find it: a distance just as far as a kernel reaches."""
+    x, y, a, b = row_numbers(at_q, F), key_numbers(at_k, F), tl.load(p0), tl.load(p1)
+    if FEW and not EDGED:
+        x, y, a, b = x.to(tl.float64), y.to(tl.float64), a.to(tl.float64), b.to(tl.float64)
+    return phi(x, y, a, b).to(tl.float64 if FEW else tl.float32)
 
 
 @triton.jit
-def summed_of_few(s, q, k, p0, p1, wide_n, wide_m, h, F: tl.constexpr):
-    """s and the sum over the features of phi, in float64; but where an edge is found by numbers
-    that were float32, it is found in float32: a distance just as far as a kernel reaches."""
-    REAL: tl.constexpr = tl.float32 if EDGED else tl.float64
-    s = s.to(tl.float64)
-    for f in range(h):
-        at = tl.cast(f, tl.int64)
-        x, y = row_numbers(q + at * wide_n, F), key_numbers(k + at * wide_m, F)
-        a, b = tl.load(p0 + f), tl.load(p1 + f)
-        s += phi(x.to(REAL), y.to(REAL), a.to(REAL), b.to(REAL)).to(tl.float64)
-    return s
-
-
-@triton.jit
-def summed(s, q, k, p0, p1, wide_n, wide_m, h, F: tl.constexpr):
+def summed(s, q, k, p0, p1, wide_n, wide_m, h, F: tl.constexpr, FEW: tl.constexpr):
     """s and the sum over the features of phi: four at a time, these with what their sum rounds
-    off."""
+    off. FEW: in float64."""
+    if FEW:
+        s = s.to(tl.float64)
     rest = tl.zeros_like(s)
     fours = h // 4 * 4
     for f in range(0, fours, 4):
         at_q, at_k = q + tl.cast(f, tl.int64) * wide_n, k + tl.cast(f, tl.int64) * wide_m
-        a = one_feature(at_q, at_k, p0 + f, p1 + f, F)
-        b = one_feature(at_q + wide_n, at_k + wide_m, p0 + f + 1, p1 + f + 1, F)
-        c = one_feature(at_q + 2 * wide_n, at_k + 2 * wide_m, p0 + f + 2, p1 + f + 2, F)
-        d = one_feature(at_q + 3 * wide_n, at_k + 3 * wide_m, p0 + f + 3, p1 + f + 3, F)
+        a = one_feature(at_q, at_k, p0 + f, p1 + f, F, FEW)
+        b = one_feature(at_q + wide_n, at_k + wide_m, p0 + f + 1, p1 + f + 1, F, FEW)
+        c = one_feature(at_q + 2 * wide_n, at_k + 2 * wide_m, p0 + f + 2, p1 + f + 2, F, FEW)
+        d = one_feature(at_q + 3 * wide_n, at_k + 3 * wide_m, p0 + f + 3, p1 + f + 3, F, FEW)
         s, rest = added(s, rest, (a + b) + (c + d))
     for f in range(fours, h):
         at = tl.cast(f, tl.int64)
-        s += one_feature(q + at * wide_n, k + at * wide_m, p0 + f, p1 + f, F)
+        s += one_feature(q + at * wide_n, k + at * wide_m, p0 + f, p1 + f, F, FEW)
     return s + tl.where(tl.abs(rest) < float("inf"), rest, 0.0)  # infinities leave no rest
 
 

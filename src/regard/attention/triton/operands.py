@@ -217,9 +217,8 @@ def _substituted(
 def score_tile(call: Call) -> dict[str, Any]:
     """A tile of scores: few features, queries across threads; many, keys. See ``features``."""
     narrow = call.q.shape[2] <= FEATURES
-    if _is_few(call):  # of float64, which takes twice the room
-        warps = 1 if narrow else tile.WARPS.value
-        side = 32 if narrow else 16
+    if _is_few(call):  # of float64, which takes twice the room; what counts is how long one takes
+        side, warps = (32, 4) if narrow else (16, tile.WARPS.value)
         return {"BM": side, "BN": 32, "KEYS_FIRST": narrow, "num_warps": warps, "num_stages": 1}
     if narrow:
         return {"BM": 64, "BN": 64, "KEYS_FIRST": True, "num_warps": 2, "num_stages": 1}

@@ -29,6 +29,7 @@ FINE = 1 << 20
 ALIGNED = 4  # numbers: the compiler is told where memory begins at a multiple of 16 bytes
 BLOCK = 128  # rows, and keys, of a block that pulls the additive score's to both
 PI, PJ = 8, 4  # of them, half the rows of a tile, and its keys
+STEP = 2  # the first of these, where there are few queries: a translator's next word has one
 # of them, whose sum float32 may hold (up to ``CAREFUL`` only a tile's): the sums of groups keep
 # what they round off
 GROUP = 32
@@ -325,7 +326,7 @@ class Panels:
             FINE=(pairs <= FINE) + (pairs <= operands.CAREFUL),
             EVEN=rs % BLOCK == 0 and cs % BLOCK == 0,
             H=width,
-            BI=PI,
+            BI=STEP if self.n <= 2 * STEP else PI,
             BJ=PJ,
             BH=bh,
             ROWS=BLOCK,
