@@ -44,7 +44,7 @@ def test_a_query_or_four(few, n, triton, monkeypatch, device, small_tiles, kerne
     if not few:
         monkeypatch.setattr(triton.operands, "FEW", -1)
     case = a_case(Additive(learned(6)), Lengths(torch.tensor([33, 60])), n, 70, d=6, device=device)
-    case.agree("triton", torch.float32)
+    case.agree("triton", torch.float32, gradients=4.0)  # sums of one to five are matters of luck
 
 
 @pytest.mark.parametrize("width", [33, 130])
