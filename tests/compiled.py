@@ -69,21 +69,29 @@ def calls(widths) -> None:
     """Every kernel of attention and of looks, at sizes on both sides of what decides tiles."""
     import torch
 
-    from regard import Additive, Causal, Dot, Gaussian, ImplError, NotSelf, attend
+    from regard import Additive, Boxcar, Causal, Dot, Gaussian, ImplError, NotSelf, attend
     from regard.attention.rows import Rows
 
     def learning(n, m, d, dtype):
         sizes = ((n, d), (m, d), (m, d))
         return [torch.zeros(1, *size, dtype=dtype, requires_grad=True) for size in sizes]
 
+    for score, d in itertools.product((Boxcar(1.0), Gaussian(1.0)), widths):
+        q, k, _ = learning(20, 20, 8, torch.float32)  # few pairs, with values of any width
+        v = torch.zeros(1, 20, d, requires_grad=True)
+        try:
+            out = attend(q, k, v, score=score, impl="triton")
+        except ImplError:  # a GPU that refuses such a width
+            continue
+        torch.autograd.grad(out.sum(), (q, k, v))
     for d in widths:
         for dtype in (torch.float32, torch.bfloat16):
-            for n, mask in ((20, None), (64, NotSelf()), (1030, Causal()), (3000, None)):
+            for n, mask in ((3, None), (20, None), (64, NotSelf()), (1030, Causal()), (3000, None)):
                 for score in (Dot(), Additive(torch.ones(d)), Gaussian(1.0)):
                     q, k, v = learning(n, n, d, dtype)
                     try:
                         out = attend(q, k, v, score=score, mask=mask, impl="triton", dropout=0.1)
-                    except ImplError:  # a GPU that refuses such a width
+                    except ImplError:
                         continue
                     torch.autograd.grad(out.sum(), (q, k, v))
             if d == 64 and dtype == torch.bfloat16:

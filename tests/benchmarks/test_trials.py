@@ -33,11 +33,18 @@ def outcome(device, score, n, m, mask=None, dtype=torch.bfloat16):
     return [out.detach(), *torch.autograd.grad(out, given, out.detach().cos())]
 
 
-def test_smaller_blocks_give_the_same_bits(triton, device, quick):
+def test_smaller_blocks_give_the_same_bits(triton, device, quick, monkeypatch):
     pytest.importorskip("regard.attention.triton.fours", exc_type=ImportError)
     if not triton.operands.has_matrix_units(torch.device(device)):
         pytest.skip("they are written for the matrix units of Hopper")
     score = Additive(learned(64).float().to(device))
+    monkeypatch.setattr(triton.operands, "CAREFUL", -1)  # as if there were many pairs
+    rows, real = [], triton.sums._launch_fours
+    monkeypatch.setattr(
+        triton.sums,
+        "_launch_fours",
+        lambda *args: rows.append(triton.fours.ROWS.value) or real(*args),
+    )
     used = outcome(device, score, 150, 100, dtype=torch.float32)
     launched = triton.fours
     with smaller_blocks():
@@ -47,6 +54,7 @@ def test_smaller_blocks_give_the_same_bits(triton, device, quick):
         ):
             assert torch.equal(got, right)
     assert triton.fours is launched
+    assert rows == [launched.ROWS.value, launched.ROWS.value // 2]
 
 
 def test_matrix_does_what_pipelined_does(triton, device, quick, monkeypatch):

@@ -105,9 +105,21 @@ def small_sweeps(triton, monkeypatch):
         monkeypatch.setattr(triton.inspection, name, size)
 
 
+@pytest.fixture(params=["few", "some"])
+def pairs(request, triton, monkeypatch):
+    """Few, whose scores are of float64, and the same pairs as if they were not few.
+
+    The budgets that a gradient may take: the second way the largest of a few errors is luck.
+    """
+    if request.param == "few":
+        return 1.0
+    monkeypatch.setattr(triton.operands, "FEW", -1)
+    return 2.0
+
+
 @pytest.fixture
 def many_pairs(triton, monkeypatch):
-    """As if there were too many pairs for slopes in float64, and for sums with care."""
+    """As if there were too many pairs for scores in float64, and for sums with care."""
     monkeypatch.setattr(triton.operands, "FEW", -1)
     monkeypatch.setattr(triton.operands, "CAREFUL", -1)
 

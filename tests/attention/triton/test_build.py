@@ -70,7 +70,7 @@ def test_a_change_of_what_kernels_call_is_a_new_file(tmp_path, monkeypatch):
     assert len(set(found)) == len(found)
 
 
-def test_a_formula_with_every_function(device, small_tiles):
+def test_a_formula_with_every_function(pairs, device, small_tiles):
     from regard.scores import expression as e
 
     score = Elementwise(

@@ -16,7 +16,7 @@ from regard import (
     Window,
     attend,
 )
-from regard.scores.expression import log, tanh
+from regard.scores.expression import exp, log, tanh, where
 from regard.testing import budget_used, qkv
 from tests.attention.triton.calls import DTYPES, FEATURES, GARBAGE, MASKS, a_case, filled, learned
 from tests.cases import Case
@@ -39,31 +39,31 @@ def named(x):
 
 
 @pytest.mark.parametrize(("score", "mask", "size", "dtype"), COVERING)
-def test_agrees(score, mask, size, dtype, device, small_tiles):
+def test_agrees(score, mask, size, dtype, pairs, device, small_tiles):
     n, m, d = size
-    a_case(score, mask, n, m, d, v=1 + m % 3, device=device).agree("triton", dtype)
+    a_case(score, mask, n, m, d, v=1 + m % 3, device=device).agree("triton", dtype, pairs)
 
 
 @pytest.mark.parametrize(
     ("score", "mask", "n", "m", "d"),
     [("gaussian", "none", 65, 70, 2), ("additive", "both", 17, 130, 20)],
 )
-def test_agrees_with_the_tiles_of_a_gpu(score, mask, n, m, d, device, real_tiles):
-    a_case(score, mask, n, m, d, batch=1, device=device).agree("triton", torch.float32)
+def test_agrees_with_the_tiles_of_a_gpu(score, mask, n, m, d, pairs, device, real_tiles):
+    a_case(score, mask, n, m, d, batch=1, device=device).agree("triton", torch.float32, pairs)
 
 
-def test_sequences_and_heads_are_told_apart(device, small_tiles):
+def test_sequences_and_heads_are_told_apart(pairs, device, small_tiles):
     q, k, v = qkv(2, 2, n=17, m=33, d=4, v=5, dtype=torch.float64)
     mask = Lengths(torch.tensor([7, 33])) & Dense(learned(1, 2, 17, 33) > -1.0)
     score = FEATURES["distances"](4, 2)
-    Case(q, k, v, score, mask, device=device).agree("triton", torch.float32)
+    Case(q, k, v, score, mask, device=device).agree("triton", torch.float32, pairs)
     score = FEATURES["additive-heads"](4, 2)
-    Case(q, k, v, score, mask, device=device).agree("triton", torch.float32)
+    Case(q, k, v, score, mask, device=device).agree("triton", torch.float32, pairs)
 
 
 @pytest.mark.parametrize("score", ["additive-heads", "gaussian-heads", "own-few", "distances"])
 def test_the_gradients_of_parameters_come_from_the_kernels_too(
-    score, device, small_tiles, kernels_for_parameters
+    score, pairs, device, small_tiles, kernels_for_parameters
 ):
     # one number that is a sum of few in float32 may be luckier or less lucky than another
     case = a_case(score, "both", 33, 40, device=device)
@@ -75,6 +75,7 @@ def test_the_gradients_of_parameters_come_from_the_kernels_too(
 def test_additive_agrees_whatever_the_size_of_its_inputs(
     size, careful, device, small_tiles, triton, monkeypatch
 ):
+    monkeypatch.setattr(triton.operands, "FEW", -1)
     if not careful:
         monkeypatch.setattr(triton.operands, "CAREFUL", -1)
     # tanh of each, exponentials, tanh of the sum
@@ -102,25 +103,25 @@ def test_few_pairs_need_no_luck(seed, device, small_tiles):
 
 
 @pytest.mark.parametrize("score", ["gaussian", "laplacian", "cauchy", "epanechnikov"])
-def test_agrees_far_from_the_origin(score, device, small_tiles):
+def test_agrees_far_from_the_origin(score, pairs, device, small_tiles):
     a_case(score, "window", 20, 33, away=100.0, batch=1, device=device).agree(
-        "triton", torch.float32
+        "triton", torch.float32, pairs
     )
 
 
 @pytest.mark.parametrize("width", [1, 3, 16, 17, 31, 65, 130], ids=str)
-def test_any_width(width, device, small_tiles):
+def test_any_width(width, pairs, device, small_tiles):
     score = "additive" if width % 2 else "gaussian"
     for d, v in ((width, 2), (3, width)):
         case = a_case(score, "causal", 17, 20, d=d, v=v, batch=1, device=device)
-        case.agree("triton", torch.float32)
+        case.agree("triton", torch.float32, pairs)
 
 
 def test_a_long_sum_is_carried_in_float64(triton, monkeypatch, device, small_tiles):
     monkeypatch.setattr(triton.beside, "LONG", 8)
     for v in (1, 3):  # one value is averaged in another way than many
         case = a_case("gaussian", "both", 33, 70, v=v, batch=1, device=device, size=2.0)
-        case.agree("triton", torch.float32)
+        case.agree("triton", torch.float32, gradients=2.0)  # so few as if they were many
 
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="the interpreter would take minutes")
@@ -149,7 +150,9 @@ HIDING = {
         for j, garbage in enumerate(GARBAGE)
     ],
 )
-def test_garbage_in_a_hidden_key_changes_nothing(mask, garbage, score, v, device, small_tiles):
+def test_garbage_in_a_hidden_key_changes_nothing(
+    mask, garbage, score, v, pairs, device, small_tiles
+):
     n, m = 17, 30
     case = a_case(score, HIDING[mask](1, n, m), n, m, d=6, v=v, batch=1, device=device)
     gone = ~case.mask.dense(n, m, batch=(1,)).any(-2).unsqueeze(-1)
@@ -170,7 +173,7 @@ def test_garbage_in_a_hidden_key_changes_nothing(mask, garbage, score, v, device
 @pytest.mark.parametrize("what", ["q", "k", "v", "v1"])
 @pytest.mark.parametrize("score", [Gaussian(), ADDITIVE], ids=named)
 @pytest.mark.parametrize("mask", [None, Window(5, 5), NotSelf()], ids=repr)
-def test_a_nan_that_is_seen_reaches_only_who_sees_it(mask, score, what, device, small_tiles):
+def test_a_nan_that_is_seen_reaches_only_who_sees_it(mask, score, what, pairs, device, small_tiles):
     n = 40
     width = 1 if what == "v1" else 3
     given = (t.to(device) for t in qkv(1, n=n, m=n, d=6, v=width))
@@ -186,7 +189,7 @@ def test_a_nan_that_is_seen_reaches_only_who_sees_it(mask, score, what, device, 
 
 
 @pytest.mark.parametrize("score", [Gaussian(), ADDITIVE, Boxcar(3.0)], ids=named)
-def test_dead_rows_give_zeros_and_change_nothing(score, device, small_tiles):
+def test_dead_rows_give_zeros_and_change_nothing(score, pairs, device, small_tiles):
     n, m = 20, 33
     q, k, v = (x.to(device) for x in qkv(1, n=n, m=m, d=6, v=3))
     score = Additive(score.w.to(device)) if isinstance(score, Additive) else score
@@ -206,7 +209,7 @@ def test_dead_rows_give_zeros_and_change_nothing(score, device, small_tiles):
         assert all(torch.equal(a, b) for a, b in zip(results[0], others, strict=True))
 
 
-def test_a_kernel_with_an_edge_and_nobody_within_gives_zeros(device, small_tiles):
+def test_a_kernel_with_an_edge_and_nobody_within_gives_zeros(pairs, device, small_tiles):
     # every score is -inf, in tiles that hide nothing
     q, k, v = (x.to(device) for x in qkv(1, n=20, m=64, d=2, v=3))
     q[0, 3:9] += 100
@@ -232,7 +235,7 @@ def test_sums_of_weights_keep_what_they_round_off(device):
 
 
 @pytest.mark.parametrize("where", ["width", "log", "tanh", "sign", "far"])
-def test_nan_is_never_swallowed(where, device, small_tiles):
+def test_nan_is_never_swallowed(where, pairs, device, small_tiles):
     x = tuple(t.to(device) for t in qkv(1, n=17, m=33, d=3, v=2))
     if where == "width":
         score = Gaussian(torch.tensor(float("nan"), device=device))
@@ -250,7 +253,7 @@ def test_nan_is_never_swallowed(where, device, small_tiles):
 
 
 @pytest.mark.parametrize("score", [Gaussian(), Laplacian(1e-3), ADDITIVE], ids=named)
-def test_finite_numbers_give_finite_results(score, device, small_tiles):
+def test_finite_numbers_give_finite_results(score, pairs, device, small_tiles):
     score = Additive(score.w.to(device)) if isinstance(score, Additive) else score
     q, k, v = (x.to(device) for x in qkv(1, n=17, m=33, d=6, v=3))
     q, k, v = (x / x.abs().max() for x in (q, k, v))
@@ -259,3 +262,26 @@ def test_finite_numbers_give_finite_results(score, device, small_tiles):
         assert out.isfinite().all(), size
         out = attend(q, k, v * size, score=score, mask=Causal(), impl="triton")
         assert out.isfinite().all(), f"values of {size}"
+
+
+@pytest.mark.parametrize(
+    ("score", "size"),
+    [
+        (Elementwise(lambda q, k: exp(q * k * 1000.0)), 1.0),
+        (Elementwise(lambda q, k: where(q * k > 0.0, q * k, -float("inf"))), 1e25),
+        (Elementwise(lambda q, k: q * k * q), 1e30),
+    ],
+    ids=["exponential", "edge", "product"],
+)
+def test_scores_beyond_all_numbers_still_compare(score, size, pairs, device, small_tiles):
+    q, k, v = (x.to(device) for x in qkv(1, n=9, m=17, d=1, v=2))
+    out = attend(q.abs() * size, k * size, v, score=score, impl="triton")
+    assert out.isfinite().all()
+
+
+def test_an_edge_is_where_float32_finds_it(pairs, device, small_tiles):
+    # of a boxcar 0.3 wide 0.3 is the last: in float64 the float32 nearest to 1 / 0.3 puts it beyond
+    q, k = torch.zeros(1, 1, 1, device=device), torch.tensor([[[0.3], [0.1], [0.7]]], device=device)
+    v = torch.eye(3, device=device)[None].requires_grad_()
+    out = attend(q, k, v, score=Boxcar(0.3), impl="triton")
+    assert out.tolist() == [[[0.5, 0.5, 0.0]]]

@@ -81,7 +81,7 @@ LOOKS = [
 
 
 @pytest.mark.parametrize(("dtype", "score", "mask"), LOOKS, ids=str)
-def test_every_look_is_that_of_the_definition(dtype, score, mask, device, triton):
+def test_every_look_is_that_of_the_definition(dtype, score, mask, pairs, device, triton):
     q, k, score, mask = made(dtype, device, score, mask)
     w = truth(q, k, score, mask)
     rows = Rows(q, k, score, mask)

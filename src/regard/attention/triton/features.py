@@ -14,8 +14,9 @@ through phi with the *features* across the threads, so that no sum leaves its th
 [entries, rows, keys] and bounded, whatever n and m are.
 
 Sums over features are made a few at a time and then of these, so that roundings do not pile up;
-sums over pairs likewise, the second step in float64. Where pairs are few, roundings do not average
-out: their scores, and what the slopes of these send, are computed in float64.
+sums over pairs likewise, the second step in float64. Where pairs are FEW, roundings do not average
+out: their scores, and what the slopes of these send, are computed in float64, but for tanh and for
+formulas with an edge.
 """
 
 from __future__ import annotations
@@ -86,7 +87,7 @@ DOWN = tl.constexpr(2.0**-20)  # of weights, so that a sum over values near the 
 UP = tl.constexpr(2.0**20)
 # in three of tf32: in six of bfloat16 the average of the values would take twice as long
 EXACT = tl.constexpr("tf32x3")
-EXACTEST = tl.constexpr(PRODUCTS)
+EXACTEST = tl.constexpr(PRODUCTS)  # where pairs are few
 CHUNK = tl.constexpr(32)  # keys of a product of weights and values
 # numbers that follow from a length: compiled in, they would make kernels for some lengths alone
 COUNTS = ["e_first", "i_count", "entries", "parts", "splits"]
@@ -131,7 +132,7 @@ def score_tile(
     """The sum over features of phi, for a tile; rows of q and k are filled up to whole tiles.
 
     SUM: 0 for any formula, 1 for the additive score, 2 for that with care, 3 where ``fours``
-    takes the entries that it can; 4 for any formula where pairs are few, in float64.
+    takes the entries that it can; 4 for any formula where pairs are few, and s in float64.
     """
     at_q, at_k = at_rows(q + i0, BM, F), at_keys(k + j0, BN, F)
     s = no_scores(BM, BN, F)
@@ -151,13 +152,16 @@ def one_feature(at_q, at_k, p0, p1, F: tl.constexpr, FEW: tl.constexpr):
     x, y, a, b = row_numbers(at_q, F), key_numbers(at_k, F), tl.load(p0), tl.load(p1)
     if FEW and not EDGED:
         x, y, a, b = x.to(tl.float64), y.to(tl.float64), a.to(tl.float64), b.to(tl.float64)
-    return phi(x, y, a, b).to(tl.float64 if FEW else tl.float32)
+    if FEW:
+        return (tl.zeros_like(x) + phi(x, y, a, b)).to(tl.float64)  # it may be a number
+    else:
+        return phi(x, y, a, b)
 
 
 @triton.jit
 def summed(s, q, k, p0, p1, wide_n, wide_m, h, F: tl.constexpr, FEW: tl.constexpr):
     """s and the sum over the features of phi: four at a time, these with what their sum rounds
-    off. FEW: in float64."""
+    off. FEW: s is of float64."""
     if FEW:
         s = s.to(tl.float64)
     rest = tl.zeros_like(s)
@@ -177,9 +181,9 @@ def summed(s, q, k, p0, p1, wide_n, wide_m, h, F: tl.constexpr, FEW: tl.constexp
 
 @triton.jit
 def comparable(s, FEW: tl.constexpr):
-    """A score beyond float32 still has to compare; float64 holds those of FEW."""
+    """A score that is infinite still has to compare. -inf is that of an edge."""
     if FEW:
-        return s
+        return tl.minimum(s, 1.7e308, propagate_nan=tl.PropagateNan.ALL)
     else:
         return tl.minimum(pinned(s), 3.0e38, propagate_nan=tl.PropagateNan.ALL)
 

@@ -1,4 +1,7 @@
-"""The operands of a sum over features: feature by feature, tanh substituted, rows filled up."""
+"""The operands of a sum over features: feature by feature, rows filled up.
+
+Where pairs are many, tanh is substituted.
+"""
 
 from __future__ import annotations
 
@@ -13,8 +16,8 @@ from torch import Tensor
 
 from regard.attention.absent import anyone
 from regard.attention.call import Call
-from regard.attention.triton import memory, substitution, tile
-from regard.attention.triton.beside import LONG, power_of_two
+from regard.attention.triton import beside, memory, substitution, tile
+from regard.attention.triton.beside import power_of_two
 from regard.attention.triton.build import kernels
 from regard.attention.triton.fusion import FUSED
 from regard.scores import Additive
@@ -51,7 +54,7 @@ class Operands:
     kind: Tensor  # [B]: how tanh was substituted
     heads: int
     additive: bool
-    few: bool  # pairs; then scores and slopes are computed in float64, and q and k are as they are
+    few: bool  # pairs: see ``features``; q and k are as they are then
     careful: bool  # then its sums are made with care
     fours: bool  # then entries that can be are left to ``fours``
 
@@ -118,7 +121,7 @@ def _whole_fours(h: int) -> int:
 
 
 def _is_few(call: Call) -> bool:
-    return call.m <= LONG and call.n * call.m * max(call.q.shape[2], 1) <= FEW
+    return call.m <= beside.LONG and call.n * call.m * max(call.q.shape[2], 1) <= FEW
 
 
 def _is_careful(call: Call) -> bool:
@@ -127,7 +130,7 @@ def _is_careful(call: Call) -> bool:
 
 def _may_go_by_fours(call: Call) -> bool:
     """Whether ``fours`` may take entries: much to do, and little of it behind the end of a tile."""
-    widest = WIDEST // 2 if call.m > LONG else WIDEST  # sums over so many keys are in float64
+    widest = WIDEST // 2 if call.m > beside.LONG else WIDEST  # sums are in float64 then
     if _is_careful(call) or call.q.shape[2] < WIDE or call.v.shape[2] > widest:
         return False
     if min(call.n, call.m) <= SHORT:

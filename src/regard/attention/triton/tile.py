@@ -8,6 +8,9 @@ keys of the warp's other threads. A thread reads eight queries and four keys for
 that the compiler lets each read its own, and nobody hands anything to anybody. Sums over keys stay
 in their warp. What belongs to queries then has the first and the third axis, what belongs to keys
 the second and the fourth.
+
+Tiles of few pairs are smaller: a thread has two of them, or eight, and if there are few features
+too, four warps have keys of their own.
 """
 
 from __future__ import annotations
