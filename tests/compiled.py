@@ -2,7 +2,8 @@
 
 Calls of many widths are made with launches that launch nothing: what a kernel would have been given
 is written down. Another process, without Triton's interpreter, compiles it for each architecture
-and holds the shared memory it takes against what such a GPU has.
+and holds the shared memory it takes against what such a GPU has. It also looks for what Triton 3.6
+gets wrong: tiles copied over others that a product is still reading.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import itertools
 import json
 import os
 import random
+import re
 import subprocess
 import sys
 from importlib import import_module
@@ -61,6 +63,7 @@ def described(kernel, args, options) -> dict:
         "name": kernel.fn.__name__,
         "types": {name: type_of(x) for name, x in given.items() if name not in fixed},
         "fixed": fixed,
+        "even": [x for x, y in given.items() if x not in fixed and type(y) is int and y % 16 == 0],
         "options": {name: x for name, x in options.items() if name not in named},
     }
 
@@ -148,6 +151,20 @@ def module_of(launch: dict) -> ModuleType:
     return sys.modules.get(name) or import_module(name)
 
 
+def copied_over(text: str) -> list[str]:
+    """Tiles of a ring that are read by threads as well as by a product of Hopper's.
+
+    Triton 3.6 then lets the product go on into the next turn of the loop, and has no room in the
+    ring for a tile that is in use so long: the next copy writes over it.
+    """
+    ring = set(re.findall(r"(%\w+) = ttg\.memdesc_index", text))
+    turned = dict(re.findall(r"(%\w+) = ttg\.memdesc_trans (%\w+)", text))
+    read = re.findall(r"ttg\.local_load (%\w+)", text)
+    used = sum(re.findall(r"ttng\.warp_group_dot (%\w+), (%\w+)", text), ())
+    read, used = ({turned.get(name, name) for name in names} for names in (read, used))
+    return sorted(ring & read & used)
+
+
 def complaint(launch: dict, arch: int) -> str:
     """Why a kernel could not run there; empty if it could."""
     import triton
@@ -169,6 +186,7 @@ def complaint(launch: dict, arch: int) -> str:
                     (i,): [["tt.divisibility", 16]]
                     for i, name in enumerate(names)
                     if types.get(name, "").startswith("*")
+                    or (name in launch["even"] and not kernel.params[i].do_not_specialize)
                 },
             ),
             target=GPUTarget("cuda", arch, 32),
@@ -177,6 +195,8 @@ def complaint(launch: dict, arch: int) -> str:
     except Exception as why:  # noqa: BLE001 - whatever the compiler raises is told
         lines = [line for line in str(why).splitlines() if "fatal" in line or "error" in line]
         return f"does not compile: {(lines or [str(why)])[0][:200]}"
+    if tiles := copied_over(made.asm["ttgir"]):
+        return f"may copy over tiles that are being multiplied: {', '.join(tiles)}"
     taken = made.metadata.shared
     return f"takes {taken:,} bytes of {ROOM[arch]:,}" if taken > ROOM[arch] else ""
 

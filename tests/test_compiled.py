@@ -59,6 +59,19 @@ def run(tmp_path, launches, room):
     return subprocess.run(command, env=env, capture_output=True, text=True, check=False)
 
 
+def test_it_says_where_triton_copies_over_what_is_multiplied(tmp_path):
+    launches = compiled.recorded(90, (64,))
+    again = next(
+        x for x in launches
+        if x["name"] == "to_queries" and x["fixed"]["CAREFUL"] and x["types"]["q"] == "*bf16"
+        and x["fixed"]["BM"] == 128
+    )  # fmt: skip
+    hurried = {**again, "options": {**again["options"], "num_stages": 3}}
+    done = run(tmp_path, [again, hurried], 232_448)
+    assert "2 kernels compiled, 1 of them" in done.stdout
+    assert "copy over tiles that are being multiplied: %keys" in done.stdout
+
+
 def test_it_says_what_does_not_fit_and_what_does_not_compile(tmp_path):
     launches = compiled.recorded(90, (64,))
     one = next(x for x in launches if x["name"] == "deltas")
