@@ -2,8 +2,8 @@
 
 Calls of many widths are made with launches that launch nothing: what a kernel would have been given
 is written down. Another process, without Triton's interpreter, compiles it for each architecture
-and holds the shared memory it takes against what such a GPU has. It also looks for what Triton 3.6
-gets wrong: tiles copied over others that a product is still reading.
+and holds the shared memory it takes against what such a GPU has. It also looks for what Triton gets
+wrong: tiles copied over others that a product is still reading.
 """
 
 from __future__ import annotations
@@ -154,8 +154,8 @@ def module_of(launch: dict) -> ModuleType:
 def copied_over(text: str) -> list[str]:
     """Tiles of a ring that are read by threads as well as by a product of Hopper's.
 
-    Triton 3.6 then lets the product go on into the next turn of the loop, and has no room in the
-    ring for a tile that is in use so long: the next copy writes over it.
+    Triton (3.6 and 3.9) then lets the product go on into the next turn of the loop, and has no room
+    in the ring for a tile that is in use so long: the next copy writes over it.
     """
     ring = set(re.findall(r"(%\w+) = ttg\.memdesc_index", text))
     turned = dict(re.findall(r"(%\w+) = ttg\.memdesc_trans (%\w+)", text))

@@ -36,8 +36,8 @@ SHORT = 32  # queries and keys, up to which one small tile has them all: sentenc
 FEWEST = 2  # columns of q, k and v: see ``widened``
 # What goes with a compiled kernel: see ``_twice``. Triton keeps them as long; interpreted: nothing.
 _SECOND: dict[Any, Any] = {}
-# No tile is copied ahead the second time. Where keys are wanted in registers, too, Triton 3.6 would
-# copy later ones over them while a product reads them still: some gradients of queries were wrong.
+# No tile is copied ahead the second time. Where keys are wanted in registers, too, Triton (3.6, and
+# 3.9 the same way) would copy later ones over them while a product reads them still.
 UNHURRIED = {"num_stages": 1}
 COUNTS = tuple(map(int, triton.__version__.split(".")[:2])) >= (3, 3)  # constants, in a launch
 

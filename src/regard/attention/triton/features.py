@@ -85,9 +85,10 @@ __all__ = [
 LOG2E = tl.constexpr(1.4426950408889634)
 DOWN = tl.constexpr(2.0**-20)  # of weights, so that a sum over values near the largest is finite
 UP = tl.constexpr(2.0**20)
-# in three of tf32: in six of bfloat16 the average of the values would take twice as long
-EXACT = tl.constexpr("tf32x3")
-EXACTEST = tl.constexpr(PRODUCTS)  # where pairs are few
+# the average of the values is in three products of tf32: six of bfloat16 would take twice as long,
+# and few pairs have the time
+QUICK = tl.constexpr("tf32x3")
+EXACT = tl.constexpr(PRODUCTS)
 CHUNK = tl.constexpr(32)  # keys of a product of weights and values
 # numbers that follow from a length: compiled in, they would make kernels for some lengths alone
 COUNTS = ["e_first", "i_count", "entries", "parts", "splits"]
@@ -150,10 +151,10 @@ def one_feature(at_q, at_k, p0, p1, F: tl.constexpr, FEW: tl.constexpr):
     """phi of one feature, for a tile. An edge is found in float32, as numbers that were float32
     find it: a distance just as far as a kernel reaches."""
     x, y, a, b = row_numbers(at_q, F), key_numbers(at_k, F), tl.load(p0), tl.load(p1)
-    if FEW and not EDGED:
-        x, y, a, b = x.to(tl.float64), y.to(tl.float64), a.to(tl.float64), b.to(tl.float64)
     if FEW:
-        return (tl.zeros_like(x) + phi(x, y, a, b)).to(tl.float64)  # it may be a number
+        REAL: tl.constexpr = tl.float32 if EDGED else tl.float64
+        found = phi(x.to(REAL), y.to(REAL), a.to(REAL), b.to(REAL))
+        return (tl.zeros_like(x) + found).to(tl.float64)  # it may be a number
     else:
         return phi(x, y, a, b)
 
@@ -196,6 +197,7 @@ def forward_tile(
     NOT_SELF: tl.constexpr, DENSE: tl.constexpr, TABLE: tl.constexpr, DROP: tl.constexpr,
     LONG: tl.constexpr, MODE: tl.constexpr, SUM: tl.constexpr, F: tl.constexpr,
 ):  # fmt: skip
+    FEW: tl.constexpr = SUM == 4
     j = tile * BN + keys_within(BN, F)
     i, jj = of_rows(rows, F), of_keys(j, F)
     s = score_tile(
@@ -203,14 +205,14 @@ def forward_tile(
     ) * scale  # fmt: skip
     if TABLE:
         s += of_distance(table, i, jj, n, of_rows(rows < n, F) & of_keys(j < m, F))
-    s = comparable(s, SUM == 4)
+    s = comparable(s, FEW)
     if MASKED:
         seen = visible(i, jj, of_rows(first, F), of_rows(last, F), dense, sdn, sdm, NOT_SELF, DENSE)
         s = tl.where(seen, s, float("-inf"))
     new = tl.maximum(top, most_over_keys(s, F))
     unit = tl.where(new == float("-inf"), 0.0, new)  # nothing seen yet: -inf - -inf is NaN
     # subtracted first and then brought to base 2: what is left has lost no digits to its size
-    if SUM == 4:
+    if FEW:
         decay, p = exp2_of((top - unit) * LOG2E), exp2_of((s - of_rows(unit, F)) * LOG2E)
     else:
         decay, p = tl.exp2((top - unit) * LOG2E), tl.exp2((s - of_rows(unit, F)) * LOG2E)
@@ -265,9 +267,9 @@ def forward_tile(
                 if MASKED:
                     values = without(values, unfit(values))
                 if LONG:
-                    acc += product(piece, values, EXACT).to(tl.float64)
+                    acc += product(piece, values, QUICK).to(tl.float64)
                 else:
-                    acc = product_added(piece, values, acc, EXACTEST if SUM == 4 else EXACT)
+                    acc = product_added(piece, values, acc, EXACT if FEW else QUICK)
     return acc, total, new
 
 
